@@ -10,8 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from cfgen.reporting.charts import color, shape
-from cfgen.reporting.vector import Drawing
+from cfgen.reporting.drawing import Drawing, color, shape
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 Phases = dict[str, dict[str, float]]

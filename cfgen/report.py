@@ -19,15 +19,13 @@ from cfgen.core.object_store import bucket_of
 from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
 from cfgen.reporting.basis import with_basis, words_of
-from cfgen.reporting.data import ReportData
+from cfgen.reporting.cases import write_panels
+from cfgen.reporting.data import ReportData, Select
 from cfgen.reporting.page import facts, section_html, write_cases, write_page
-from cfgen.reporting.panels import write_panels
 from cfgen.reporting.reading import read_report_data
-from cfgen.reporting.registry import SECTIONS, TITLES
-from cfgen.reporting.samples import Select
-from cfgen.reporting.section import WIDE, Section
-from cfgen.reporting.sections.broken import faults_section, left_out
-from cfgen.reporting.table import Table
+from cfgen.reporting.registry import SECTIONS, TITLES, chosen
+from cfgen.reporting.section import WIDE, Section, Table
+from cfgen.reporting.sections.methods import faults_section, left_out
 from cfgen.storage.store import Store
 from cfgen.version import __version__
 
@@ -59,14 +57,14 @@ class Report:
     def _repr_html_(self) -> str:
         """For a notebook: headline, leaderboard and its plot, with nothing to load."""
         plot, page = self.out / "plots" / "success.svg", (self.out / "index.html").resolve()
-        drawn = base64.b64encode(plot.read_bytes()).decode() if plot.is_file() else ""
-        shown = f'<img alt="" src="data:image/svg+xml;base64,{drawn}">' if drawn else ""
+        encoded = base64.b64encode(plot.read_bytes()).decode() if plot.is_file() else ""
+        image = f'<img alt="" src="data:image/svg+xml;base64,{encoded}">' if encoded else ""
         words = "".join(f"<p>{html.escape(line)}</p>" for line in self.headline)
-        return f'{words}{self.leaderboard.html()}{shown}<p><a href="{page.as_uri()}">{html.escape(str(page))}</a></p>'
+        return f'{words}{self.leaderboard.html()}{image}<p><a href="{page.as_uri()}">{html.escape(str(page))}</a></p>'
 
 
 @dataclass(frozen=True)
-class _Made:
+class _Rendered:
     """A section with its files and its spellings."""
 
     section: Section
@@ -85,6 +83,7 @@ def report(
     strict: bool = False,
     select: Select = "mean",
     pages: int | None = None,
+    sections: Sequence[str] = (),
 ) -> Report:
     """Summarize a benchmark directory in a folder that stands on its own.
 
@@ -96,12 +95,14 @@ def report(
         panels: case panels to draw for each planner; None draws all.
         pages: cases to show one by one, the first by their ids; None shows all.
         select: which of several samples of an answer counts.
+        sections: besides those that every report has; "all" is every one.
         strict: let what breaks through, with its traceback.
 
     Raises:
         StoreError: not a benchmark.
         InputError: an unknown planner, or ``out`` holds something else.
     """
+    names = chosen(sections)
     store = Store(bench)
     out = out or default_target(store.root)
     check_target(out)
@@ -109,36 +110,38 @@ def report(
     faults: list[Fault] = []
 
     def attempt(work: Callable[[], T], where: str, otherwise: Callable[[Fault], T]) -> T:
-        found = contained(work, where, strict=strict)
-        if not isinstance(found, Fault):
-            return found
-        faults.append(found)
-        return otherwise(found)
+        result = contained(work, where, strict=strict)
+        if not isinstance(result, Fault):
+            return result
+        faults.append(result)
+        return otherwise(result)
 
-    made = {
+    rendered = {
         name: attempt(
             partial(_make, name, data),
             f"section '{title}'",
-            lambda fault, name=name, title=title: _made(left_out(name, title, fault)),  # type: ignore[misc]
+            lambda fault, name=name, title=title: _rendered(left_out(name, title, fault)),  # type: ignore[misc]
         )
-        for name in SECTIONS.ordered()
+        for name in names
         for title in [TITLES.get(name, name)]
     }
-    faults += [fault for one in made.values() for fault in one.section.faults]
+    faults += [fault for part in rendered.values() for fault in part.section.faults]
     faults += attempt(
         lambda: write_cases(out, data, data.cases[:pages], strict), "pages of the cases", lambda _: []
     )
-    drawn, broken = attempt(lambda: write_panels(out, data, panels, strict), "panels", lambda _: (0, []))
+    panel_count, broken = attempt(
+        lambda: write_panels(out, data, panels, strict), "panels", lambda _: (0, [])
+    )
     faults += broken
-    parts = [*made.values(), _made(faults_section(data, faults))]
+    parts = [*rendered.values(), _rendered(faults_section(data, faults))]
     _write(out, data, parts)
-    tables = made["leaderboard"].section.tables
+    tables = rendered["leaderboard"].section.tables
     return Report(
         out,
         tables[0] if tables else Table("leaderboard", "Strict success", (), ()),
-        _said(made["headline"].section, data),
+        _said(rendered["headline"].section, data),
         len(data.cases),
-        drawn,
+        panel_count,
         (*map(str, faults), *data.damaged),
         len(data.faults),
     )
@@ -146,11 +149,11 @@ def report(
 
 def _said(headline: Section, data: ReportData) -> tuple[str, ...]:
     """The headline's sentences; what they all stand on is said beside each."""
-    said = tuple(words for *_, words in headline.headline)
-    return said + tuple(line for line in headline.lead if line != words_of("headline", data))
+    headlines = tuple(words for *_, words in headline.headline)
+    return headlines + tuple(line for line in headline.lead if line != words_of("headline", data))
 
 
-def _make(name: str, data: ReportData) -> _Made:
+def _make(name: str, data: ReportData) -> _Rendered:
     """A section with its spellings. A third party's keeps to names of its own, on the page and in the files.
 
     Raises:
@@ -162,7 +165,7 @@ def _make(name: str, data: ReportData) -> _Made:
             section = _set_apart(name, section)
     except CfgenError as error:
         raise InputError(str(error)) from error
-    return _made(with_basis(section, data))
+    return _rendered(with_basis(section, data))
 
 
 def _set_apart(name: str, section: Section) -> Section:
@@ -218,7 +221,7 @@ def check_target_beside(out: Path, bench: Path) -> None:
         )
 
 
-def _made(section: Section) -> _Made:
+def _rendered(section: Section) -> _Rendered:
     """Everything that becomes of a section, so that what breaks on it breaks here."""
     disk = DiskStore()
     figures: dict[str, Sequence[str]]
@@ -232,14 +235,14 @@ def _made(section: Section) -> _Made:
     for plot in section.plots:
         drawing = plot.draw(WIDE)
         drawing.caption(plot.note)
-        files |= {f"plots/{plot.name}.svg": drawing.svg().encode(), f"plots/{plot.name}.pdf": drawing.pdf()}
+        files[f"plots/{plot.name}.svg"] = drawing.svg().encode()
     lines = [words for *_, words in section.headline] + list(section.lead)
     text = ["\n".join([f"## {section.title}", "", *(f"- {line}" for line in lines), ""])]
     markdown = "\n".join(text + [table.markdown() for table in section.tables])
-    return _Made(section, files, figures, "" if section.empty else markdown, section_html(section))
+    return _Rendered(section, files, figures, "" if section.empty else markdown, section_html(section))
 
 
-def _write(out: Path, data: ReportData, parts: list[_Made]) -> None:
+def _write(out: Path, data: ReportData, parts: list[_Rendered]) -> None:
     """Tables as CSV and LaTeX, plots, all in one Markdown file, the page, and the figures as they are, not rounded."""
     for part in parts:
         for name, content in ({} if part.section.empty else part.files).items():
@@ -254,9 +257,9 @@ def _write(out: Path, data: ReportData, parts: list[_Made]) -> None:
         "lost_to_faults": data.lost_kinds.total(),
         "main_judge": data.main_judge,
     }
-    spelt: dict[str, Iterable[str]] = {key: _json(value) for key, value in figures.items()}
+    values: dict[str, Iterable[str]] = {key: _json(value) for key, value in figures.items()}
     write_bytes(
-        out / _MARKER, _object(spelt | {key: text for part in parts for key, text in part.figures.items()})
+        out / _MARKER, _object(values | {key: text for part in parts for key, text in part.figures.items()})
     )
     write_page(out, data, [(part.section, part.html) for part in parts])
 

@@ -38,18 +38,18 @@ def merge(out: Path, shards: Sequence[Path]) -> Store:
     _check_complete(parts)
     _check_alike(parts)
     Store.check_new(out)
-    beside = out.parent / f".{out.name}.merging"
-    shutil.rmtree(beside, ignore_errors=True)
+    partial_dir = out.parent / f".{out.name}.merging"
+    shutil.rmtree(partial_dir, ignore_errors=True)
     try:
         for part in parts:
-            _add(part, beside)
-        _check_answers(Store(beside))
+            _add(part, partial_dir)
+        _check_answers(Store(partial_dir))
         with contextlib.suppress(OSError):
             shutil.rmtree(out / ".work", ignore_errors=True)
             out.rmdir()
-        beside.rename(out)
+        partial_dir.rename(out)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(partial_dir, ignore_errors=True)
     return Store(out)
 
 
@@ -59,23 +59,23 @@ def merge(out: Path, shards: Sequence[Path]) -> Store:
 def _check_places(out: Path, parts: Sequence[Store]) -> None:
     if len(parts) < 2:
         raise InputError(f"merge: expected two folders at least, found {len(parts)}")
-    seen: dict[Path, Path] = {}
+    folders: dict[Path, Path] = {}
     for part in parts:
-        here = part.root.resolve()
-        if here in seen:
+        folder = part.root.resolve()
+        if folder in folders:
             raise InputError(f"merge: {part.root} is given twice; give each folder once")
-        if here == out.resolve():
+        if folder == out.resolve():
             raise InputError(f"merge: {part.root} is the folder to write as well; name another one")
-        seen[here] = part.root
+        folders[folder] = part.root
 
 
 def _check_alike(parts: Sequence[Store]) -> None:
     first = parts[0]
     for part in parts[1:]:
-        versions = [(one.root, one.benchmark.cfgen_version) for one in (first, part)]
+        versions = [(shard.root, shard.benchmark.cfgen_version) for shard in (first, part)]
         if versions[0][1] != versions[1][1]:
-            told = " and ".join(f"{root} by cfgen {version}" for root, version in versions)
-            raise InputError(f"merge: {told} are of two versions; build both with one")
+            words = " and ".join(f"{root} by cfgen {version}" for root, version in versions)
+            raise InputError(f"merge: {words} are of two versions; build both with one")
         try:
             check_settings_match(first.root, first.benchmark, part.benchmark)
             check_settings_match(part.root, part.benchmark, first.benchmark)
@@ -176,13 +176,13 @@ def _place(path: Path, target: Path, name: Path) -> None:
 
 def _settle(path: Path, target: Path, name: Path) -> None:
     """Runs of one planner or judge are one where they differ only in what each part has for itself."""
-    both: Stored | None = None
+    record: Stored | None = None
     if name.name == "planner.json":
-        both = _together(read_record(target, PlannerRun), read_record(path, PlannerRun))
+        record = _together(read_record(target, PlannerRun), read_record(path, PlannerRun))
     elif name.name == "judge.json":
-        both = _together(read_record(target, JudgeRun), read_record(path, JudgeRun))
-    if both is not None:
-        write_record(target, both)
+        record = _together(read_record(target, JudgeRun), read_record(path, JudgeRun))
+    if record is not None:
+        write_record(target, record)
         return
     raise InputError(
         f"merge: two folders hold {name} and it differs, the second is {path}: the same part was made twice, or with "
@@ -193,9 +193,9 @@ def _settle(path: Path, target: Path, name: Path) -> None:
 def _together(first: Stored, second: Stored) -> Stored | None:
     added: dict[str, Any] = {}
     for field in type(first).model_fields:
-        one, other = getattr(first, field), getattr(second, field)
+        first_value, second_value = getattr(first, field), getattr(second, field)
         if field in _ADDED:
-            added[field] = tuple(dict.fromkeys((*one, *other)))
-        elif one != other and field not in _APART:
+            added[field] = tuple(dict.fromkeys((*first_value, *second_value)))
+        elif first_value != second_value and field not in _APART:
             return None
     return first.model_copy(update=added)

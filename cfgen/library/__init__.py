@@ -214,6 +214,7 @@ def report(
     panels: int | None = 4,
     pages: int | None = 5000,
     select: str = "mean",
+    sections: Sequence[str] = (),
     strict: bool = False,
 ) -> "Report":
     """Tables, plots and a page that stands on its own, in the folder ``out``; None: beside the benchmark.
@@ -223,6 +224,7 @@ def report(
         panels: case panels to draw for each planner; None draws all.
         pages: cases to show one by one, the first by their ids; None shows all. Every case counts in the figures.
         select: which of several samples of an answer counts: "mean" (of all), "first", "medoid" or "best".
+        sections: besides those that every report has, such as "metrics"; "all" is every one.
         strict: what breaks is raised; else it is left out and named in ``left_out``.
 
     Raises:
@@ -239,6 +241,7 @@ def report(
         strict,
         pages=pages,
         select=select,  # type: ignore[arg-type]
+        sections=sections,
     )
 
 

@@ -29,8 +29,8 @@ from cfgen.records import (
     faults_in,
     judged_as,
 )
+from cfgen.reporting.section import Table
 from cfgen.reporting.sections.success import leaderboard
-from cfgen.reporting.table import Table
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.storage.store import Store
 

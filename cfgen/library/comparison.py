@@ -15,7 +15,7 @@ from cfgen.metrics.compare import Pair, compare_all
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import successes
 from cfgen.records import DIMENSIONS, Dimension
-from cfgen.reporting.table import Table
+from cfgen.reporting.section import Table
 from cfgen.storage.store import MARKER
 
 _RULE = re.compile(

@@ -12,7 +12,7 @@ from cfgen.judge.registry import make_judge
 from cfgen.library.arguments import names
 from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
 from cfgen.models.limits import _TYPICAL, PRICES, Limits
-from cfgen.reporting.table import Table
+from cfgen.reporting.section import Table
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.storage.store import MARKER, Store
 

@@ -34,13 +34,13 @@ def export_hf(
         StoreError: no benchmark, no case in it, or a changed file.
     """
     from cfgen.core.plain import one_line
-    from cfgen.sharing.about import Told
+    from cfgen.sharing.card import Publication
     from cfgen.sharing.dataset import export_dataset
     from cfgen.storage.store import Store
 
     named, creator, url = map(one_line, (name or Path(out).name, creator, url))
-    told = Told(named, creator, url, tuple(Path(notice) for notice in notices))
-    return export_dataset(Store(Path(bench)), Path(out), told, tuple(allow_licenses), quiet)
+    publication = Publication(named, creator, url, tuple(Path(notice) for notice in notices))
+    return export_dataset(Store(Path(bench)), Path(out), publication, tuple(allow_licenses), quiet)
 
 
 @checked
@@ -66,7 +66,7 @@ def rebuild(recipe: Place, *, scenes: Place, out: Place, quiet: bool = False) ->
         StoreError: ``out`` holds files, or what was made is not what the recipe tells of.
     """
     from cfgen.library.benchmark import Benchmark
-    from cfgen.sharing.rebuild import rebuild as rebuild_recipe
+    from cfgen.sharing.recipe import rebuild as rebuild_recipe
 
     return Benchmark(rebuild_recipe(Path(recipe), Path(scenes), Path(out), quiet).out)
 

@@ -13,10 +13,9 @@ from cfgen.metrics.paired import Events
 from cfgen.metrics.stability import Item, Rank, items, ranks, shared_table, tau
 from cfgen.records import CONTROLS, DIMENSIONS
 from cfgen.reporting.basis import judge_words
-from cfgen.reporting.data import ReportData
-from cfgen.reporting.events import judged, measured
+from cfgen.reporting.data import ReportData, judged, measured
 from cfgen.reporting.reading import read_report_data
-from cfgen.reporting.table import Table
+from cfgen.reporting.section import Table
 from cfgen.storage.store import Store
 
 #: a group of hazards needs this many cases to be a variant of its own

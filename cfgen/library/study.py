@@ -12,8 +12,8 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_each, write_bytes
 from cfgen.library.arguments import Place, checked
-from cfgen.reporting.study_plot import study_plot
-from cfgen.reporting.table import Table
+from cfgen.reporting.drawing import study_plot
+from cfgen.reporting.section import Table
 from cfgen.traces.intent import read_intent
 from cfgen.traces.study import ERRORS, Sample, Stratum, displacement, strata, words_changed
 
@@ -65,7 +65,7 @@ class Study:
         return self.table.markdown()
 
     def write(self, folder: Path) -> list[Path]:
-        """``study.md``, ``.csv``, ``.json``, ``.svg`` and ``.pdf``."""
+        """``study.md``, ``.csv``, ``.json`` and ``.svg``."""
         drawing = study_plot(self.strata, self.names)
         figures = {
             "a": self.names[0],
@@ -80,7 +80,6 @@ class Study:
             "study.csv": self.table.csv().encode(),
             "study.json": (json.dumps(figures, indent=1, allow_nan=False) + "\n").encode(),
             "study.svg": drawing.svg().encode(),
-            "study.pdf": drawing.pdf(),
         }
         for name, data in files.items():
             write_bytes(folder / name, data)

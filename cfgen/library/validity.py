@@ -16,10 +16,9 @@ from cfgen.metrics.rates import Rate
 from cfgen.metrics.validity import Validity, validity
 from cfgen.records import DIMENSIONS, Dimension
 from cfgen.reporting.basis import judge_words
-from cfgen.reporting.data import ReportData
-from cfgen.reporting.events import judged, measured
+from cfgen.reporting.data import ReportData, judged, measured
 from cfgen.reporting.reading import read_report_data
-from cfgen.reporting.table import Table
+from cfgen.reporting.section import Table
 from cfgen.storage.store import Store
 
 if TYPE_CHECKING:

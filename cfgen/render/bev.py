@@ -90,10 +90,10 @@ def view_of(*plans: np.ndarray, size: tuple[int, int] = SIZE) -> View:
     """
     points = np.concatenate([p[:, :2] for p in plans])
     sideways = float(np.abs(points[:, 1]).max())
-    ahead = max(float(points[:, 0].max()), -float(points[:, 0].min()) / _BEHIND, 14.0)
-    strip = sideways <= 0.15 * ahead and ahead >= 25
+    reach = max(float(points[:, 0].max()), -float(points[:, 0].min()) / _BEHIND, 14.0)
+    strip = sideways <= 0.15 * reach and reach >= 25
     width = size[0] - _LEFT - _RIGHT - (_STRIP * size[0] + _GAP if strip else 0)
-    needed = max(ahead, 2 * sideways * (size[1] - _TOP - _BOTTOM) / width / (1 + _BEHIND))
+    needed = max(reach, 2 * sideways * (size[1] - _TOP - _BOTTOM) / width / (1 + _BEHIND))
     return View(_rung(1.04 * needed), _rung(max(1.3 * sideways, 2.5)) if strip else None)
 
 
@@ -126,17 +126,17 @@ def bev(
         InputError: a plan is not (T, 2+) of finite numbers.
     """
     plans = [(TEAL, "original", original), (ORANGE, "modified", modified)]
-    drawn = [(color, name, as_plan(plan, name)) for color, name, plan in plans if plan is not None]
-    shown = [plan for _, _, plan in drawn] + ([] if outline is None else [outline])
-    view = view or view_of(*shown, size=size)
+    curves = [(color, name, as_plan(plan, name)) for color, name, plan in plans if plan is not None]
+    point_sets = [plan for _, _, plan in curves] + ([] if outline is None else [outline])
+    view = view or view_of(*point_sets, size=size)
     canvas = _background(view, size).copy()
     for axes in _axes(view, size):
         if outline is not None:
             put_line(canvas, axes.pixels(np.vstack([outline, outline[:1]])), RED, 3)
-        for index, (color, _, plan) in enumerate(drawn):
+        for index, (color, _, plan) in enumerate(curves):
             _draw_plan(canvas, axes.pixels(np.vstack([[0.0, 0.0], plan[:, :2]])), color, index)
         put_dots(canvas, np.array([[axes.x, axes.y]]), 4, INK)
-    put_legend(canvas, 14, 24, [(color, f"{name}: {_end(plan)}") for color, name, plan in drawn], 15)
+    put_legend(canvas, 14, 24, [(color, f"{name}: {_end(plan)}") for color, name, plan in curves], 15)
     return canvas
 
 

@@ -49,16 +49,16 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     spelled = unicodedata.normalize("NFKD", text.translate(_SPELLED))
-    kept = (c for c in spelled if not unicodedata.combining(c))
-    return "".join(c if c in "\n°…" or " " <= c <= "~" else "?" for c in kept)
+    letters = (c for c in spelled if not unicodedata.combining(c))
+    return "".join(c if c in "\n°…" or " " <= c <= "~" else "?" for c in letters)
 
 
 @lru_cache(maxsize=64)
 def font(size: int) -> ImageFont.FreeTypeFont:
     """Pillow's own scalable font, the same on every machine."""
-    found = ImageFont.load_default(size)
-    assert isinstance(found, ImageFont.FreeTypeFont), "Pillow was built without FreeType"
-    return found
+    default = ImageFont.load_default(size)
+    assert isinstance(default, ImageFont.FreeTypeFont), "Pillow was built without FreeType"
+    return default
 
 
 def sheet(size: tuple[int, int]) -> np.ndarray:
@@ -79,10 +79,10 @@ def _advance(text: str, size: int) -> float:
 @lru_cache(maxsize=2048)
 def _glyphs(text: str, size: int) -> tuple[np.ndarray, int, int, float]:
     """Coverage (h, w, 1) float32 in 0..1, the offset of its corner from the left end of the baseline, the advance."""
-    left, top, right, bottom = (round(v) for v in font(size).getbbox(text, anchor="ls"))
-    image = Image.new("L", (max(1, right - left), max(1, bottom - top)))
-    ImageDraw.Draw(image).text((-left, -top), text, fill=255, font=font(size), anchor="ls")
-    return np.asarray(image, np.float32)[..., None] / 255, left, top, _advance(text, size)
+    start_x, top, right, bottom = (round(v) for v in font(size).getbbox(text, anchor="ls"))
+    image = Image.new("L", (max(1, right - start_x), max(1, bottom - top)))
+    ImageDraw.Draw(image).text((-start_x, -top), text, fill=255, font=font(size), anchor="ls")
+    return np.asarray(image, np.float32)[..., None] / 255, start_x, top, _advance(text, size)
 
 
 def put_text(
@@ -90,9 +90,9 @@ def put_text(
 ) -> None:
     """One line with its baseline at ``y``; ``x`` is its left end, middle or right end: anchor l, m or r."""
     text = printable(text)
-    coverage, left, top, advance = _glyphs(text, size)
+    coverage, start_x, top, advance = _glyphs(text, size)
     x -= {"l": 0.0, "m": 0.5, "r": 1.0}[anchor] * advance
-    x0, y0 = round(x) + left, round(y) + top
+    x0, y0 = round(x) + start_x, round(y) + top
     height, width = coverage.shape[:2]
     cut_y, cut_x = max(0, -y0), max(0, -x0)
     region = canvas[max(0, y0) : max(0, y0 + height), max(0, x0) : max(0, x0 + width)]

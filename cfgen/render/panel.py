@@ -79,8 +79,8 @@ def _frames(item: PanelItem) -> np.ndarray:
     )
     for x, color, name, image in columns:
         put_text(canvas, x, 32, name, 17, color)
-        shown = cv2.resize(image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC)
-        canvas[48:, x : x + size[0]] = shown
+        resized = cv2.resize(image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC)
+        canvas[48:, x : x + size[0]] = resized
     return canvas
 
 
@@ -94,8 +94,8 @@ def _plots(canvas: np.ndarray, item: PanelItem, top: int) -> None:
             canvas, _EDGE + 24, top + 40, "no plan on the original frame: nothing to compare with", 15, MUTED
         )
         return
-    seen = bev(item.original_plan, item.modified_plan, _BEV, outline=item.outline)
-    canvas[top : top + _BEV[1], _EDGE : _EDGE + _BEV[0]] = seen
+    view = bev(item.original_plan, item.modified_plan, _BEV, outline=item.outline)
+    canvas[top : top + _BEV[1], _EDGE : _EDGE + _BEV[0]] = view
     speed = speed_plot(item.original_plan, item.modified_plan, _SPEED)
     canvas[top : top + _SPEED[1], second : second + _SPEED[0]] = speed
     if item.modified_plan is None:

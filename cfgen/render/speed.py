@@ -60,11 +60,11 @@ def speed_plot(
         InputError: a plan is not (T, 2+) of finite numbers.
     """
     plans = [(TEAL, "original", original), (ORANGE, "modified", modified)]
-    drawn = [(c, name, 3.6 * speeds(as_plan(plan, name))) for c, name, plan in plans if plan is not None]
-    top = top or _top([values for _, _, values in drawn])
+    curves = [(c, name, 3.6 * speeds(as_plan(plan, name))) for c, name, plan in plans if plan is not None]
+    top = top or _top([values for _, _, values in curves])
     canvas = _background(top, size).copy()
     starts, ends, legend = [], [], []
-    for index, (color, name, values) in enumerate(drawn):
+    for index, (color, name, values) in enumerate(curves):
         points = _pixels(PLAN_DT * np.arange(len(values)), values, top, size)
         put_line(canvas, points, color, 5 - 2 * index)
         put_dots(canvas, points[[0, -1]], 6 - 1.5 * index, color)

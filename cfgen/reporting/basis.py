@@ -12,7 +12,7 @@ def judge_words(data: ReportData, judge: str) -> str:
     """The judge, the rubric of its verdicts, and how it did on known answers under that wording."""
     if not judge:
         return "no judge yet"
-    found = data.once(
+    wordings = data.once(
         ("wordings", judge),
         lambda: {
             (f"{v.rubric} {v.rubric_version}", v.rubric_hash)
@@ -22,8 +22,8 @@ def judge_words(data: ReportData, judge: str) -> str:
             if v.rubric
         },
     )
-    rubrics = sorted({rubric for rubric, _ in found}) or ["unknown"]
-    tested = tested_words(data.probes.get(judge), {wording for _, wording in found})
+    rubrics = sorted({rubric for rubric, _ in wordings}) or ["unknown"]
+    tested = tested_words(data.probes.get(judge), {wording for _, wording in wordings})
     return f"judge {judge} (rubric {', '.join(rubrics)}; {tested})"
 
 
@@ -64,7 +64,7 @@ _WORDS: dict[str, Callable[[ReportData], str]] = {
     "floor": _sham,
     "paired": _main,
     "breakdown": _main,
-    "budget": _main,
+    "selection": _main,
     "motion": _driven,
     "metrics": _driven,
     "swaps": _driven,
@@ -87,8 +87,10 @@ def with_basis(section: Section, data: ReportData) -> Section:
     if section.headline:
         # beside every figure set large, wherever its sentence goes
         who = f"{judge_words(data, data.main_judge)}."
-        beside = tuple((v, unit, f"{said} {who[0].upper()}{who[1:]}") for v, unit, said in section.headline)
-        section = replace(section, headline=beside)
+        headlines = tuple(
+            (v, unit, f"{sentence} {who[0].upper()}{who[1:]}") for v, unit, sentence in section.headline
+        )
+        section = replace(section, headline=headlines)
     lead = (*section.lead, words) if not (section.tables or section.plots) else section.lead
     return replace(
         section,

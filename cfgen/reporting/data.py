@@ -1,19 +1,22 @@
-"""Everything a report needs of a benchmark; records that are many lie in a file of their own."""
+"""Everything a report needs of a benchmark.
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+Records that are many lie in a file of their own; of answers and verdicts only where each lies is held.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from sys import intern
-from typing import Any, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 
-from cfgen.core.disk_backed import DiskCache, DiskMap, DiskStore
+from cfgen.core.disk_backed import DiskCache, DiskList, DiskMap, DiskStore, ListView
 from cfgen.geometry.coherence import incoherent
 from cfgen.geometry.driving import Drive, Start, drive
 from cfgen.judge.stored import each_verdict
-from cfgen.metrics.kinematics import Encounter, encounter
+from cfgen.metrics.kinematics import Encounter, encounter, responds
 from cfgen.metrics.paired import blocks_of
 from cfgen.metrics.success import dimensions_scored, successes
 from cfgen.records import (
@@ -39,10 +42,187 @@ from cfgen.records import (
     answer_in,
     judged_as,
 )
-from cfgen.reporting.answers import Answers, Key
-from cfgen.reporting.main_judge import Judges
-from cfgen.reporting.samples import Select, medoids, selected
 from cfgen.storage.store import Store
+
+#: case id, repeat
+Key = tuple[str, int]
+
+
+class OfAnswer(Protocol):
+    """A record about one answer."""
+
+    @property
+    def case_id(self) -> str: ...
+    @property
+    def arm(self) -> str: ...
+    @property
+    def repeat(self) -> int: ...
+
+
+R = TypeVar("R", bound=OfAnswer)
+
+
+class Answers(DiskList[R]):
+    """Records about answers in the order in which they were read. ``places``: arm -> key -> which of them."""
+
+    def __init__(self, disk: DiskStore, records: Iterable[R] = ()) -> None:
+        self.places: dict[str, dict[Key, int]] = {}
+        self._of_arm: dict[str, list[int]] = {}
+        super().__init__(disk, records)
+
+    def append(self, thing: R) -> None:
+        arm, place = intern(thing.arm), len(self)
+        self.places.setdefault(arm, {})[intern(thing.case_id), thing.repeat] = place
+        self._of_arm.setdefault(arm, []).append(place)
+        super().append(thing)
+
+    def get(self, arm: str, key: Key) -> R | None:
+        """The last one about this answer."""
+        place = self.places.get(arm, {}).get(key)
+        return None if place is None else self[place]
+
+    def of_arm(self, arm: str) -> ListView[R]:
+        return ListView(self, self._of_arm.get(arm, ()))
+
+    def by_key(self, arm: str) -> DiskMap[Key, R]:
+        return DiskMap.of(self, self.places.get(arm, {}))
+
+
+# --- which of K samples of an answer was graded -----------------------------------------------------------
+
+#: all of them, the first, the one nearest to the others, or the one with the best verdict
+Select = Literal["mean", "first", "medoid", "best"]
+Rank = tuple[bool, tuple[int, ...]]
+
+
+def selected(
+    verdicts: Sequence[Verdict], select: Select, plans: Mapping[tuple[str, int], np.ndarray | None]
+) -> Sequence[Verdict]:
+    """The verdicts that count: all of them, or one for each case.
+
+    Args:
+        plans: (case, repeat) -> waypoints (24, 3) of the answers that were judged, for the medoid.
+    """
+    if select == "mean":
+        return verdicts
+    if select == "best":
+        best: dict[str, tuple[Rank, int]] = {}
+        for i, verdict in enumerate(verdicts):
+            rank = _rank(verdict)
+            if verdict.case_id not in best or rank > best[verdict.case_id][0]:
+                best[verdict.case_id] = rank, i
+        return ListView(verdicts, (i for _, i in best.values()))
+    chosen = medoids(plans) if select == "medoid" else {}
+    return ListView(verdicts, (i for i, v in enumerate(verdicts) if v.repeat == chosen.get(v.case_id, 0)))
+
+
+def medoids(plans: Mapping[tuple[str, int], np.ndarray | None]) -> dict[str, int]:
+    """case -> the repeat whose plan has the smallest mean distance to the others', m over all waypoints.
+
+    The lower one where two are as near. Answers without a plan take no part; a case with none of them is absent.
+    """
+    by_case: dict[str, list[tuple[int, np.ndarray]]] = defaultdict(list)
+    for (case, repeat), plan in sorted(plans.items(), key=lambda item: item[0]):
+        if plan is not None:
+            by_case[case].append((repeat, plan[:, :2]))
+    repeats = {}
+    for case, samples in by_case.items():
+        points = np.stack([plan for _, plan in samples])
+        distances = np.linalg.norm(points[:, None] - points[None], axis=-1).mean(axis=(1, 2))
+        repeats[case] = samples[int(distances.round(9).argmin())][0]
+    return repeats
+
+
+def _rank(verdict: Verdict) -> Rank:
+    scores = tuple(verdict.scores.get(d) or 0 for d in reversed(DIMENSIONS))
+    return verdict.status == "scored", scores
+
+
+# --- which judge's verdicts the headline is made of, whichever planners are shown -------------------------
+
+#: (judge, planner) -> verdicts
+Verdicts = Mapping[tuple[str, str], Sequence[Verdict]]
+
+
+@dataclass(frozen=True)
+class Judges:
+    """The judges of a benchmark, by all of their verdicts.
+
+    Attributes:
+        verdicts: on every planner that was scored, shown or not.
+        apart: planners that compete with nobody, so that a judge may lack them.
+    """
+
+    verdicts: Verdicts
+    apart: Collection[str] = ()
+
+    @cached_property
+    def main(self) -> str:
+        """One that reads words and has every hazard pair of every planner that competes; else the one with the most
+        verdicts, one that reads pictures before the offline stand-in; "" without any.
+        """
+
+        def weight(judge: str) -> tuple[bool, int, bool]:
+            complete = self.reads_words(judge) and not self.lacks(judge)
+            return (
+                complete,
+                sum(len(v) for (j, _), v in self.verdicts.items() if j == judge),
+                judge != "offline",
+            )
+
+        return max(self._names, key=weight, default="")
+
+    def reads_words(self, judge: str) -> bool:
+        """Whether it scores the answer as a whole."""
+        of_judge = (v for (j, _), verdicts in self.verdicts.items() if j == judge for v in verdicts)
+        return "overall" in dimensions_scored(of_judge, otherwise=())
+
+    def lacks(self, judge: str) -> dict[str, int]:
+        """Planner that competes -> hazard pairs that another judge has and this one has not, where there are some."""
+        lacking: dict[str, int] = {}
+        for planner in self._planners:
+            judged_pairs = {judge: self._hazards.get((judge, planner), set()) for judge in self._names}
+            if missing := set().union(*judged_pairs.values()) - judged_pairs[judge]:
+                lacking[planner] = len(missing)
+        return lacking
+
+    def passed_over(self) -> list[str]:
+        """Where the main judge reads no words: who does, what it lacks, and what to do about it."""
+        if not self.main or self.reads_words(self.main):
+            return []
+        lines = []
+        for judge in filter(self.reads_words, self._names):
+            lacks = self.lacks(judge)
+            lines.append(
+                f"{judge} reads the words, but lacks {sum(lacks.values())} hazard pairs of "
+                f"{len(lacks)} of {len(self._planners)} planners ({', '.join(lacks)}): the headline is {self.main}'s. "
+                f"To make it {judge}'s, have it judge those: cfgen judge run BENCH --judge {judge} --planners "
+                f"{','.join(lacks)}"
+            )
+        return lines
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return sorted({judge for judge, _ in self.verdicts})
+
+    @cached_property
+    def _planners(self) -> list[str]:
+        names = {planner for _, planner in self.verdicts}
+        return sorted(names - set(self.apart) or names)
+
+    @cached_property
+    def _hazards(self) -> dict[tuple[str, str], Set[tuple[str, int]]]:
+        """(judge, planner) -> case and repeat of the hazard pairs."""
+        return {key: _asked(verdicts) for key, verdicts in self.verdicts.items()}
+
+
+def _asked(verdicts: Sequence[Verdict]) -> Set[tuple[str, int]]:
+    if isinstance(verdicts, Answers):
+        return verdicts.places.get("hazard", {}).keys()
+    return {(v.case_id, v.repeat) for v in verdicts if v.arm == "hazard"}
+
+
+# --- everything a report needs of a benchmark; records that are many lie in a file of their own -----------
 
 T = TypeVar("T")
 
@@ -122,9 +302,9 @@ class ReportData:
     @cached_property
     def faults(self) -> list[Fault]:
         """What cfgen broke on while planners were asked and judged."""
-        rollouts = [r.fault for found in self.rollouts.values() for r in found if r.fault]
-        verdicts = [v.fault for found in self.verdicts.values() for v in found if v.fault]
-        traces = [v.fault for found in self.traces.values() for v in found if v.fault]
+        rollouts = [r.fault for records in self.rollouts.values() for r in records if r.fault]
+        verdicts = [v.fault for records in self.verdicts.values() for v in records if v.fault]
+        traces = [v.fault for records in self.traces.values() for v in records if v.fault]
         return [*rollouts, *verdicts, *traces]
 
     def floor(self, planner: str) -> FloorKind:
@@ -149,8 +329,8 @@ class ReportData:
 
     def arms(self, planner: str) -> list[str]:
         """Arms besides the original that the planner was asked, hazard first."""
-        found = self.rollouts[planner].places.keys() - {"original"}
-        return sorted(found, key=lambda arm: (arm != "hazard", arm))
+        names = self.rollouts[planner].places.keys() - {"original"}
+        return sorted(names, key=lambda arm: (arm != "hazard", arm))
 
     @property
     def main_judge(self) -> str:
@@ -170,8 +350,8 @@ class ReportData:
         """What a judge scores, by all of its verdicts: a planner that always failed has no score in the others."""
 
         def look() -> tuple[Dimension, ...]:
-            shown = (v for (j, _), found in self.verdicts.items() if j == judge for v in found)
-            return dimensions_scored(shown, each_verdict(self.store, judge, "*"))
+            of_judge = (v for (j, _), verdicts in self.verdicts.items() if j == judge for v in verdicts)
+            return dimensions_scored(of_judge, each_verdict(self.store, judge, "*"))
 
         return self.once(("scores", judge), look)
 
@@ -182,8 +362,8 @@ class ReportData:
         def success(planner: str) -> list[float]:
             verdicts = self.verdicts_of(self.main_judge, planner, "hazard")
             scores = self.scores(self.main_judge)
-            found = [successes(verdicts, dimension, scores).values() for dimension in reversed(DIMENSIONS)]
-            return [sum(hits) / len(hits) if hits else -1.0 for hits in found]
+            hits_of = [successes(verdicts, dimension, scores).values() for dimension in reversed(DIMENSIONS)]
+            return [sum(hits) / len(hits) if hits else -1.0 for hits in hits_of]
 
         return tuple(sorted(self.planners, key=lambda p: (not self.told(p), success(p)), reverse=True))
 
@@ -222,8 +402,8 @@ class ReportData:
             assert driven is not None
             return encounter(driven.poses, self.place(key[0], "hazard" if arm == "nuisance" else arm))
 
-        kept = self.once(("met", planner, arm), lambda: DiskCache[Key, Encounter](self.disk))
-        return kept.get(key, look)
+        encounters = self.once(("met", planner, arm), lambda: DiskCache[Key, Encounter](self.disk))
+        return encounters.get(key, look)
 
     def place(self, case_id: str, arm: str) -> Placement:
         """What an arm of a case is measured against: its own object, else where the hazard is or would be."""
@@ -249,29 +429,31 @@ class ReportData:
 
     def answers(self, planner: str, arm: str) -> DiskMap[Key, Drive | None]:
         """:meth:`drives`, of the samples that count."""
-        found, graded = self.drives(planner, arm), self.graded(planner, arm)
+        drives, graded = self.drives(planner, arm), self.graded(planner, arm)
         return (
-            found if graded is None else found.only({key for key in found if key[1] == graded.get(key[0], 0)})
+            drives
+            if graded is None
+            else drives.only({key for key in drives if key[1] == graded.get(key[0], 0)})
         )
 
     def pairs(self, planner: str, arm: str) -> dict[tuple[str, int], tuple[str, int]]:
         """Answers that count, with a plan -> the original's of that repeat, or its first, where that has a plan."""
         originals = self.drives(planner, "original")
         bases = {key: key if key in originals else (key[0], 0) for key in self.answers(planner, arm)}
-        found = self.drives(planner, arm)
-        return {key: base for key, base in sorted(bases.items()) if found.has(key) and originals.has(base)}
+        drives = self.drives(planner, arm)
+        return {key: base for key, base in sorted(bases.items()) if drives.has(key) and originals.has(base)}
 
     def incoherent(self, planner: str, arm: str) -> dict[tuple[str, int], str]:
         """(case, repeat) -> why its plan is no motion of a car, of those that are none."""
 
         def look() -> dict[tuple[str, int], str]:
             drives = self.drives(planner, arm)
-            found = {
+            reasons = {
                 key: incoherent(plan, self._starts[key[0]], drives[key])
                 for key, plan in self.plans(planner, arm).items()
                 if plan is not None
             }
-            return {key: why for key, why in found.items() if why}
+            return {key: why for key, why in reasons.items() if why}
 
         return self.once(("incoherent", planner, arm), look)
 
@@ -304,9 +486,9 @@ class ReportData:
         """Of one judged pair, on the samples that count."""
 
         def look() -> Sequence[Verdict]:
-            found = self.verdicts[judge, planner].of_arm(arm)
+            verdicts = self.verdicts[judge, planner].of_arm(arm)
             plans = self.plans(planner, answer_in(arm)) if self.select == "medoid" else {}
-            return selected(found, self.select, plans)
+            return selected(verdicts, self.select, plans)
 
         return self.once(("verdicts", judge, planner, arm), look) if (judge, planner) in self.verdicts else ()
 
@@ -315,3 +497,61 @@ def placements(case: Case) -> dict[str, Placement]:
     """Arm -> what stands there, of the hazard and of the arms with something of their own."""
     own = {"nuisance": case.nuisance_placement} if case.nuisance_placement else {}
     return {"hazard": case.placement, **case.distance_placements, **own}
+
+
+# --- events by case: what the judge credits, and what the trajectories show -------------------------------
+
+
+def judged(
+    data: ReportData, planner: str, arm: str, dimension: Dimension, judge: str = ""
+) -> dict[str, float]:
+    """case -> strict success under ``judge``, the main one unless told; of a control arm in its sham pair."""
+    judge = judge or data.main_judge
+    return data.once(
+        ("judged", judge, planner, arm, dimension),
+        lambda: successes(data.verdicts_of(judge, planner, judged_as(arm)), dimension, data.scores(judge)),
+    )
+
+
+def measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
+    """case -> share of the repeats that count whose drive reacts, measured against the original's of the same repeat.
+
+    A planner's failure, or a plan that no car could drive, is no reaction, in every arm alike.
+    """
+    return data.once(("measured", planner, arm), lambda: _measured(data, planner, arm))
+
+
+def _measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
+    originals, answers = data.drives(planner, "original"), data.answers(planner, arm)
+    nothing = data.incoherent(planner, arm)
+    reactions: dict[str, list[bool]] = defaultdict(list)
+    for (case_id, repeat), driven in answers.items():
+        original = originals.get((case_id, repeat) if (case_id, repeat) in originals else (case_id, 0))
+        if driven is not None and original is not None:
+            place = data.place(case_id, arm)
+            moved = (case_id, repeat) not in nothing and responds(original.poses, driven.poses, place)
+            reactions[case_id].append(moved)
+        else:
+            reactions[case_id].append(False)
+    return {case_id: sum(hits) / len(hits) for case_id, hits in reactions.items()}
+
+
+def credited_contact(data: ReportData, planner: str, event: Dimension | Literal["trajectory"]) -> str:
+    """How many of the plans credited in the hazard arm run into the hazard; "" where none is credited."""
+    if event == "trajectory":
+        return ""
+    credited, answers = judged(data, planner, "hazard", event), data.answers(planner, "hazard")
+    met = [
+        data.met(planner, "hazard", key).collides
+        for key in answers
+        if answers.has(key) and credited.get(key[0], 0.0) > 0.5
+    ]
+    if not met:
+        return ""
+    return f" Driven, {sum(met)} of the {len(met)} plans in the cases so credited run into it."
+
+
+def place_of(case: Case, arm: str) -> Placement:
+    """What the arm is measured against: its own object, else where the hazard is or would be."""
+    by_arm = placements(case)
+    return by_arm.get(arm, by_arm["hazard"])

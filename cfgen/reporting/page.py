@@ -15,7 +15,7 @@ from cfgen.core.files import write_bytes
 from cfgen.core.stored_frame import FrameFile
 from cfgen.perception.registry import seen_by
 from cfgen.records import DIMENSIONS, Case, Fault
-from cfgen.reporting.casefile import CaseFiles
+from cfgen.reporting.cases import CaseFiles
 from cfgen.reporting.data import ReportData
 from cfgen.reporting.section import NARROW, WIDE, Plot, Section
 
@@ -34,26 +34,26 @@ def write_cases(out: Path, data: ReportData, cases: Sequence[Case], strict: bool
             lambda: _write_case(data, files, case, out), f"page of case {case.case_id}", strict=strict
         )
 
-    found: list[dict[str, Any] | Fault] = []
+    entries: list[dict[str, Any] | Fault] = []
     with ThreadPoolExecutor(2) as pool:
         for start in range(0, len(cases), _AHEAD):  # a pool takes all it is given into memory
-            found += pool.map(write, cases[start : start + _AHEAD])
+            entries += pool.map(write, cases[start : start + _AHEAD])
     index = {
         "planners": data.planners,
         "judges": data.judges,
         "judge": data.main_judge,
         "scores": DIMENSIONS,
         "built": len(data.cases),
-        "cases": [one for one in found if not isinstance(one, Fault)],
+        "cases": [entry for entry in entries if not isinstance(entry, Fault)],
     }
     _write_js(out / "data" / "index.js", "cfgenIndex", index)
-    return [one for one in found if isinstance(one, Fault)]
+    return [entry for entry in entries if isinstance(entry, Fault)]
 
 
 def _write_case(data: ReportData, files: CaseFiles, case: Case, out: Path) -> dict[str, Any]:
     """Its frames and its own data; returns its entry in the list."""
-    shown = _write_views(data, case, out)
-    _write_js(out / "data" / f"{case.case_id}.js", "cfgenCase", files.detail(case, shown))
+    views = _write_views(data, case, out)
+    _write_js(out / "data" / f"{case.case_id}.js", "cfgenCase", files.detail(case, views))
     return files.entry(case)
 
 
@@ -67,7 +67,7 @@ def write_page(out: Path, data: ReportData, sections: list[tuple[Section, str]])
         "TITLE": html.escape(data.store.root.resolve().name),
         "FACTS": html.escape(facts(data)),
         "NAV": "".join(f'<a href="#{s.id}">{html.escape(s.title)}</a>' for s, _ in sections if not s.empty),
-        "SECTIONS": "".join(shown for section, shown in sections if not section.empty),
+        "SECTIONS": "".join(markup for section, markup in sections if not section.empty),
     }.items():
         template = template.replace(f"<!--{mark}-->", value)
     write_bytes(out / "index.html", template.encode())
@@ -75,17 +75,17 @@ def write_page(out: Path, data: ReportData, sections: list[tuple[Section, str]])
 
 def facts(data: ReportData) -> str:
     """What was built and by whom it was judged, in two sentences."""
-    made = data.benchmark
+    benchmark = data.benchmark
     kinds = data.lost_kinds
-    lost = kinds.total()
+    fault_count = kinds.total()
     names = "; ".join(f"{count} by {kind}" for kind, count in kinds.most_common())
-    faults = f", {lost} lost to faults ({names})" if lost else ""
+    faults = f", {fault_count} lost to faults ({names})" if fault_count else ""
     judges = ", ".join(data.judges) or "none yet"
-    eyes = seen_by(made.perception, data.seen_by)
+    eyes = seen_by(benchmark.perception, data.seen_by)
     return (
-        f"{len(data.cases)} cases in {len(data.scenes)} scenes, {len(data.rejections) - lost} refused{faults}. "
-        f"Inpainter {made.inpainter}, road seen by {eyes}, seed {made.seed}, "
-        f"cfgen {made.cfgen_version}. Judges: {judges}."
+        f"{len(data.cases)} cases in {len(data.scenes)} scenes, {len(data.rejections) - fault_count} refused{faults}. "
+        f"Inpainter {benchmark.inpainter}, road seen by {eyes}, seed {benchmark.seed}, "
+        f"cfgen {benchmark.cfgen_version}. Judges: {judges}."
     )
 
 
@@ -159,13 +159,13 @@ def _write_views(data: ReportData, case: Case, out: Path) -> dict[str, str]:
     names = {"original": ORIGINAL, "hazard": AUGMENTED}
     names |= {arm: frame_path(arm, front, 0.0) for arm in case.arms if arm != "hazard"}
     sources = {arm: frame_file(data.store, case, name) for arm, name in names.items()}
-    shown = {}
+    views = {}
     for arm, source in sources.items():
         if source.path.is_file():
-            shown[arm] = f"frames/{case.case_id}-{arm}.webp"
-            _shrink(source, out / shown[arm], _VIEW_WIDTH, 85)
+            views[arm] = f"frames/{case.case_id}-{arm}.webp"
+            _shrink(source, out / views[arm], _VIEW_WIDTH, 85)
     _shrink(sources["hazard"], out / "frames" / f"{case.case_id}-thumb.webp", _THUMB_WIDTH, 75)
-    return shown
+    return views
 
 
 def _shrink(source: FrameFile, target: Path, width: int, quality: int) -> None:
@@ -177,6 +177,6 @@ def _shrink(source: FrameFile, target: Path, width: int, quality: int) -> None:
     if scale < 1:
         size = (width, round(image.shape[0] * scale))
         image = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
-    done, encoded = cv2.imencode(".webp", image[:, :, ::-1], [cv2.IMWRITE_WEBP_QUALITY, quality])
-    assert done
+    ok, encoded = cv2.imencode(".webp", image[:, :, ::-1], [cv2.IMWRITE_WEBP_QUALITY, quality])
+    assert ok
     write_bytes(target, encoded.tobytes())

@@ -23,10 +23,7 @@ from cfgen.records import (
     Stored,
     TraceVerdict,
 )
-from cfgen.reporting.answers import Answers
-from cfgen.reporting.data import ReportData
-from cfgen.reporting.main_judge import Judges
-from cfgen.reporting.samples import Select
+from cfgen.reporting.data import Answers, Judges, ReportData, Select
 from cfgen.scenes.folder import load_scene
 from cfgen.storage.store import Store
 
@@ -34,7 +31,7 @@ S = TypeVar("S", bound=Stored)
 
 
 def read_report_data(
-    store: Store, wanted: Sequence[str] | None = None, select: Select = "mean"
+    store: Store, requested: Sequence[str] | None = None, select: Select = "mean"
 ) -> ReportData:
     """Read a benchmark directory.
 
@@ -47,7 +44,7 @@ def read_report_data(
         StoreError: the benchmark's own record is damaged; any other is left out and named in ``damaged``.
     """
     scored = sorted({p.name for p in store.root.glob("runs/*") if p.is_dir()})
-    planners = list(dict.fromkeys(wanted)) if wanted else scored
+    planners = list(dict.fromkeys(requested)) if requested else scored
     unknown = [p for p in planners if p not in scored]
     if unknown:
         raise InputError(
@@ -58,11 +55,11 @@ def read_report_data(
     disk = DiskStore()
 
     def each(paths: Iterable[Path], kind: type[S]) -> Iterator[S]:
-        for _, one in read_each(paths, kind):
-            if isinstance(one, StoreError):
-                damaged.append(str(one))
+        for _, record in read_each(paths, kind):
+            if isinstance(record, StoreError):
+                damaged.append(str(record))
             else:
-                yield one
+                yield record
 
     def whole(paths: Iterable[Path], kind: type[S]) -> tuple[S, ...]:
         return tuple(each(paths, kind))
@@ -71,16 +68,16 @@ def read_report_data(
     built = DiskList(disk, each(paths, Case))
     scene_of = {case.case_id: case.scene_id for case in built}
     scenes = DiskMap(disk, _scenes(store, scene_of.values(), damaged))
-    known = {case_id for case_id, scene_id in scene_of.items() if scene_id in scenes}
-    shown = (i for i, (case_id, _) in enumerate(scene_of.items()) if case_id in known)
-    cases = built if len(known) == len(built) else ListView(built, shown)
+    readable = {case_id for case_id, scene_id in scene_of.items() if scene_id in scenes}
+    places = (i for i, (case_id, _) in enumerate(scene_of.items()) if case_id in readable)
+    cases = built if len(readable) == len(built) else ListView(built, places)
     every = {}
     for judge in sorted(p.name for p in store.root.glob("verdicts/*") if p.is_dir()):
         for planner in dict.fromkeys([*planners, *scored]):
-            found = Answers(disk, (v for v in each_verdict(store, judge, planner) if v.case_id in known))
-            if found:
-                every[judge, planner] = found
-    verdicts = {key: found for key, found in every.items() if key[1] in planners}
+            answers = Answers(disk, (v for v in each_verdict(store, judge, planner) if v.case_id in readable))
+            if answers:
+                every[judge, planner] = answers
+    verdicts = {key: answers for key, answers in every.items() if key[1] in planners}
     runs = {run.planner: run for run in whole(_beside(scored, store.planner_run_path), PlannerRun)}
     judges = tuple(sorted({judge for judge, _ in verdicts}))
     data = ReportData(
@@ -93,7 +90,7 @@ def read_report_data(
         planners=tuple(planners),
         judges=judges,
         rollouts={
-            p: Answers(disk, (r for r in each(store.rollout_paths(p), Rollout) if r.case_id in known))
+            p: Answers(disk, (r for r in each(store.rollout_paths(p), Rollout) if r.case_id in readable))
             for p in planners
         },
         verdicts=verdicts,
@@ -130,10 +127,10 @@ def read_report_data(
         ),
         calibrations={c.judge: c for c in whole(_beside(judges, store.calibration_path), Calibration)},
     )
-    lost = {path.parent.name for path in paths} - known
-    broken = [str(v.fault) for found in verdicts.values() for v in found if v.fault and not v.rubric]
-    data = replace(data, damaged=tuple(damaged + broken), lost=tuple(sorted(lost)))
-    return data if wanted else replace(data, planners=data.ranked)
+    unreadable = {path.parent.name for path in paths} - readable
+    broken = [str(v.fault) for answers in verdicts.values() for v in answers if v.fault and not v.rubric]
+    data = replace(data, damaged=tuple(damaged + broken), lost=tuple(sorted(unreadable)))
+    return data if requested else replace(data, planners=data.ranked)
 
 
 def _beside(names: Sequence[str], path: Callable[[str], Path]) -> list[Path]:
@@ -141,9 +138,9 @@ def _beside(names: Sequence[str], path: Callable[[str], Path]) -> list[Path]:
     return [path(name) for name in names if path(name).is_file()]
 
 
-def _scenes(store: Store, wanted: Iterable[str], damaged: list[str]) -> Iterator[tuple[str, Scene]]:
+def _scenes(store: Store, scene_ids: Iterable[str], damaged: list[str]) -> Iterator[tuple[str, Scene]]:
     """With their ids, in order; one that cannot be read is noted in ``damaged``."""
-    for scene_id in sorted(set(wanted)):
+    for scene_id in sorted(set(scene_ids)):
         try:
             yield scene_id, load_scene(store.scene_dir(scene_id)).scene
         except (InputError, StoreError) as error:

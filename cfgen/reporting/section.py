@@ -1,12 +1,113 @@
-"""A part of the report: what it says, shows and keeps as figures."""
+"""A part of the report: what it says, its tables and plots, and what it keeps as figures."""
 
-from collections.abc import Callable
+import csv
+import html
+import io
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cfgen.core.plain import markdown_line
 from cfgen.records import Fault
-from cfgen.reporting.table import Table
-from cfgen.reporting.vector import Drawing
+from cfgen.reporting.drawing import Drawing
+
+#: characters of a long file that are held at once
+_PART = 10_000
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """``columns`` name what is in ``rows``; the first ``words`` columns are text, the others figures."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    words: int = 1
+    note: str = ""
+
+    def markdown(self) -> str:
+        lines = [f"### {self.title}", ""]
+        lines.append("| " + " | ".join(map(markdown_line, self.columns)) + " |")
+        lines.append("|" + "".join("---|" if i < self.words else "---:|" for i in range(len(self.columns))))
+        lines += ["| " + " | ".join(map(markdown_line, row)) + " |" for row in self.rows]
+        return "\n".join(lines + (["", markdown_line(self.note)] if self.note else [])) + "\n"
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def csv(self) -> str:
+        return "".join(self.csv_parts())
+
+    def csv_parts(self) -> Iterator[str]:
+        """With a leading apostrophe where a spreadsheet would take a word for a formula."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        for row in self.rows:
+            writer.writerow([_csv(v) if i < self.words else v for i, v in enumerate(row)])
+            if out.tell() > _PART:
+                yield out.getvalue()
+                out.seek(0)
+                out.truncate()
+        yield out.getvalue()
+
+    def latex(self) -> str:
+        """A tabular with booktabs rules."""
+        kinds = "l" * self.words + "r" * (len(self.columns) - self.words)
+        body = [" & ".join(map(_latex, row)) + r" \\" for row in self.rows]
+        lines = [
+            *(f"% {' '.join(words.split())}" for words in (self.title, self.note) if words),
+            rf"\begin{{tabular}}{{{kinds}}}",
+            r"\toprule",
+            " & ".join(map(_latex, self.columns)) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def html(self) -> str:
+        head = "".join(
+            f'<th scope="col"{_kind(i, self.words)}>{html.escape(c)}</th>' for i, c in enumerate(self.columns)
+        )
+        body = "".join(
+            "<tr>"
+            + "".join(f"<td{_kind(i, self.words)}>{html.escape(v)}</td>" for i, v in enumerate(row))
+            + "</tr>"
+            for row in self.rows
+        )
+        note = f'<p class="note">{html.escape(self.note)}</p>' if self.note else ""
+        return (
+            f"<figure class='table'><figcaption>{html.escape(self.title)}</figcaption>"
+            f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(self.title)}">'
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}</figure>"
+        )
+
+
+def _kind(column: int, words: int) -> str:
+    return ' class="word"' if column < words else ""
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in " ".join(text.split()))
+
+
+def _csv(text: str) -> str:
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and len(text) > 1 else text
+
+
+# --- a part of the report: what it says, shows and keeps as figures ---------------------------------------
 
 #: Widths at which plots are drawn, CSS pixels: for a screen or a paper, and for a phone.
 WIDE, NARROW = 560.0, 350.0

@@ -1,14 +1,16 @@
 """``cfgen export bundle``: what one planner answered and one judge said of it, to recheck, judge again, and rank.
 
-One sealed archive of records: answers, verdicts, the judge with its wording and probe, the planner with its
-fingerprint, hashes of the cases. No pixel: who holds the benchmark has those, and its hash says whether it is the same.
+One archive of records: answers, verdicts, the judge with its wording and probe, the planner with its fingerprint,
+hashes of the cases, and the figures that follow. No pixel: who holds the benchmark has those, and its hash says whether
+it is the same.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isclose
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -20,9 +22,13 @@ from cfgen.judge.registry import stored_judge
 from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.registry import Rubric, bounds_overall
 from cfgen.judge.stored import scored_as, stored_verdicts, unscored
-from cfgen.metrics.paired import blocks_of
-from cfgen.metrics.success import dimensions_scored
+from cfgen.metrics.floor import above_floor
+from cfgen.metrics.paired import Difference, blocks_of
+from cfgen.metrics.rates import Rate
+from cfgen.metrics.success import dimensions_scored, success_row, successes
 from cfgen.records import (
+    CONTROLS,
+    DIMENSIONS,
     PLAN_DT,
     Arm,
     Case,
@@ -40,13 +46,111 @@ from cfgen.records import (
     judged_as,
 )
 from cfgen.scenes.folder import load_scene
-from cfgen.sharing.consistent import wrong_answer
+from cfgen.sharing.archive import new_archive, read_files, undated
 from cfgen.sharing.definitions import case_hash
-from cfgen.sharing.figures import Figures
-from cfgen.sharing.sealed import read_sealed, write_sealed
 from cfgen.storage.store import Store
 from cfgen.version import __version__
 
+
+class Share(Record):
+    """A share or a difference over ``n`` cases with its 95% interval; all three None without cases."""
+
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, estimate: Rate | Difference) -> Self:
+        return cls(n=estimate.n, value=estimate.value, low=estimate.low, high=estimate.high)
+
+    def same(self, share: "Share") -> bool:
+        """But for what another machine rounds otherwise."""
+        pairs = ((self.value, share.value), (self.low, share.low), (self.high, share.high))
+        return self.n == share.n and all(
+            a is b is None or (a is not None and b is not None and isclose(a, b, abs_tol=1e-9))
+            for a, b in pairs
+        )
+
+
+class Figures(Record):
+    """One row of a leaderboard; see :class:`cfgen.metrics.success.SuccessRow` and :class:`cfgen.metrics.floor.Floor`.
+
+    Attributes:
+        leading: the last score that the judge gives, by which ``above`` (points above the floor, 0..1) is told.
+    """
+
+    n: int
+    excluded: int
+    judge_failed: int
+    planner_failed: int
+    rates: dict[Dimension, Share]
+    leading: Dimension
+    above: Share
+    controls: dict[str, Share]
+
+    @classmethod
+    def of(
+        cls,
+        verdicts: Sequence[Verdict],
+        cases: Collection[str],
+        blocks: Mapping[str, str],
+        scores: Collection[Dimension],
+        floor: FloorKind,
+    ) -> Self:
+        """
+        Args:
+            verdicts: of one planner by one judge, in every pair. cases: all that the benchmark has.
+            blocks: case -> block, for the intervals. scores: what the judge scores.
+        """
+        by_pair: dict[str, list[Verdict]] = {}
+        for verdict in verdicts:
+            by_pair.setdefault(verdict.arm, []).append(verdict)
+        hazard = by_pair.get("hazard", [])
+        row = success_row("", "", "hazard", hazard, cases, blocks, scores)
+        leading = next((d for d in reversed(DIMENSIONS) if row.rates[d].n), DIMENSIONS[-1])
+
+        def of(arm: str) -> dict[str, float]:
+            return successes(by_pair.get(judged_as(arm), ()), leading, scores)
+
+        response = above_floor(of("hazard"), {arm: of(arm) for arm in CONTROLS}, floor, blocks)
+        return cls(
+            n=row.n,
+            excluded=row.excluded,
+            judge_failed=row.judge_failed,
+            planner_failed=row.planner_failed,
+            rates={d: Share.of(row.rates[d]) for d in DIMENSIONS},
+            leading=leading,
+            above=Share.of(response.headline),
+            controls={arm: Share.of(rate) for arm, rate in response.controls.items()},
+        )
+
+    def differs(self, claimed: "Figures") -> str:
+        """Which figure is told otherwise, and how; "" where all are the same."""
+        for name in ("n", "excluded", "judge_failed", "planner_failed", "leading"):
+            if getattr(self, name) != getattr(claimed, name):
+                return f"{name} {getattr(claimed, name)}, but its verdicts give {getattr(self, name)}"
+        shares, claimed_shares = self._shares(), claimed._shares()
+        for name in dict.fromkeys((*shares, *claimed_shares)):
+            mine, claim = shares.get(name), claimed_shares.get(name)
+            if mine is None or claim is None or not mine.same(claim):
+                digits = 1 if _words(claim) != _words(mine) else 12
+                return f"{name} {_words(claim, digits)}, but its verdicts give {_words(mine, digits)}"
+        return ""
+
+    def _shares(self) -> dict[str, Share]:
+        by_name: dict[str, Share] = dict(self.rates.items())
+        return {**by_name, "above the floor": self.above, **self.controls}
+
+
+def _words(share: Share | None, digits: int = 1) -> str:
+    if share is None or share.value is None or share.low is None or share.high is None:
+        return "nothing"
+    value, low, high = (f"{100 * bound:.{digits}f}" for bound in (share.value, share.low, share.high))
+    return f"{value}% ({low} to {high}) of {share.n} cases"
+
+
+# --- bundle ------------------------------------------------------------------------------------
 FORMAT = "cfgen bundle 1"
 #: bytes of one answer or verdict: of its words cfgen keeps a million characters, of what it reports as many
 MOST_RECORD = 2**25
@@ -131,9 +235,9 @@ class Bundle:
 def expected(
     cases: "Mapping[str, BundledCase | Case]", run: PlannerRun, arms: Iterable[str]
 ) -> Iterator[Key]:
-    wanted = [arm for arm in arms if arm in run.arms]
+    answered = [arm for arm in arms if arm in run.arms]
     for case_id, case in cases.items():
-        for arm in wanted:
+        for arm in answered:
             if arm in ("original", "rerun", *case.arms):
                 yield from ((case_id, arm, repeat) for repeat in range(run.repeats))
 
@@ -165,10 +269,11 @@ def export_bundle(
         raise InputError(f"planner '{planner}': has no answers in {store.root}; {unscored(store, planner)}")
     folder, wording = stored_judge(store, judge, rubric)
     if not store.judge_run_path(folder).is_file():
-        there = sorted(run.judge for run in store.judge_runs())
+        judges = sorted(run.judge for run in store.judge_runs())
         raise InputError(
-            f"judge '{judge}': has no verdicts in {store.root}; expected one of: {', '.join(there) or 'none yet'}"
-            f"{did_you_mean(judge, there)}; or judge first: cfgen judge run {store.root} --planners {name} --judge NAME"
+            f"judge '{judge}': has no verdicts in {store.root}; expected one of: {', '.join(judges) or 'none yet'}"
+            f"{did_you_mean(judge, judges)}; or judge first: cfgen judge run {store.root} --planners {name} "
+            "--judge NAME"
         )
     run = read_record(store.planner_run_path(name), PlannerRun, check=True)
     judged = read_record(store.judge_run_path(folder), JudgeRun, check=True)
@@ -177,7 +282,7 @@ def export_bundle(
     answers, verdicts = _records(store, run, folder, cases)
     scenes = {case.case_id: load_scene(store.scene_dir(case.scene_id)).scene for case in cases.values()}
     blocks, in_words = blocks_of(scenes)
-    told = {
+    bundled = {
         case_id: BundledCase(
             hash=(hashes or {}).get(case_id) or case_hash(store, case), block=blocks[case_id], arms=case.arms
         )
@@ -199,8 +304,8 @@ def export_bundle(
         cfgen_version=__version__,
         planner=name,
         judge=folder,
-        benchmark=benchmark_hash({case_id: one.hash for case_id, one in told.items()}),
-        cases=told,
+        benchmark=benchmark_hash({case_id: bundled_case.hash for case_id, bundled_case in bundled.items()}),
+        cases=bundled,
         blocks=in_words,
         arms=run.arms,
         floor=floor,
@@ -211,7 +316,9 @@ def export_bundle(
         figures=Figures.of(verdicts, cases, blocks, scores, floor),
         files={file: hash_bytes(content) for file, content in files.items()},
     )
-    write_sealed(out, {INDEX: canonical_json(index), **files})
+    with new_archive(out) as archive:
+        for file, content in {INDEX: canonical_json(index), **files}.items():
+            archive.writestr(undated(file), content)
     return read_bundle(out)
 
 
@@ -222,7 +329,7 @@ def benchmark_hash(cases: Mapping[str, Sha256]) -> Sha256:
 
 def horizon_of(answers: Iterable[Rollout]) -> float:
     """Of the shortest plan, s; 0 without any."""
-    return PLAN_DT * min((len(one.plan.waypoints) for one in answers if one.plan), default=0)
+    return PLAN_DT * min((len(answer.plan.waypoints) for answer in answers if answer.plan), default=0)
 
 
 def _check_wording(store: Store, run: JudgeRun, rubric: Rubric) -> None:
@@ -242,17 +349,13 @@ def _records(
         StoreError: one is missing or damaged, or asking again could mend it.
     """
     again = f"cfgen score {store.root} --planner {run.spec} --judge {judge} --retry-failed"
-    asked = list(expected(cases, run, run.arms))
-    pairs = [(case, judged_as(arm), k) for case, arm, k in asked if arm != "original"]
-    answers = _read([store.rollout_path(run.planner, arm, c, k) for c, arm, k in asked], Rollout, again)
+    questions = list(expected(cases, run, run.arms))
+    pairs = [(case, judged_as(arm), k) for case, arm, k in questions if arm != "original"]
+    answers = _read([store.rollout_path(run.planner, arm, c, k) for c, arm, k in questions], Rollout, again)
     verdicts = _read(
         [store.verdict_path(judge, run.planner, arm, c, k) for c, arm, k in pairs], Verdict, again
     )
-    if wrong := next(((one, why) for one in answers if (why := wrong_answer(one))), None):
-        answer, why = wrong
-        where = store.rollout_path(answer.planner, answer.arm, answer.case_id, answer.repeat)
-        raise StoreError(f"{where}: the answer {why}; nobody would take the bundle; ask again: {again}")
-    if not asked:
+    if not questions:
         raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
     unfinished = [a for a in answers if a.fault] + [v for v in verdicts if v.fault or v.transient]
     if unfinished:
@@ -269,12 +372,12 @@ def _read(paths: Sequence[Path], kind: type[Any], again: str) -> list[Any]:
             f"{missing[0]}: is missing, as are {len(missing) - 1} of the other {len(paths) - 1}: a bundle is of a "
             f"finished run; finish it first: {again.removesuffix(' --retry-failed')}"
         )
-    found = []
-    for _, one in read_each(paths, kind):
-        if isinstance(one, StoreError):
-            raise one
-        found.append(one)
-    return found
+    records = []
+    for _, record in read_each(paths, kind):
+        if isinstance(record, StoreError):
+            raise record
+        records.append(record)
+    return records
 
 
 def wording_of(rubric: Rubric) -> Wording:
@@ -297,7 +400,7 @@ def wording_of(rubric: Rubric) -> Wording:
 
 
 def _lines(records: Iterable[Stored]) -> bytes:
-    return b"".join(canonical_json(one) + b"\n" for one in records)
+    return b"".join(canonical_json(record) + b"\n" for record in records)
 
 
 # --- reading ----------------------------------------------------------------------------------------------
@@ -309,15 +412,15 @@ def read_bundle(path: Path) -> Bundle:
     Raises:
         InputError: names ``path`` and what is wrong with it.
     """
-    files = read_sealed(path, FILES)
+    files = read_files(path, "a bundle of 'cfgen export bundle'", FILES)
     index = _one(path, INDEX, files[INDEX], Index)
     if index.format != FORMAT:
         raise InputError(
             f"{path}: expected format '{FORMAT}', found {index.format[:40]!r}; read it with cfgen "
             f"{index.cfgen_version[:20]}"
         )
-    told = {name: hash_bytes(content) for name, content in files.items() if name != INDEX}
-    if wrong := sorted({*told.items()} ^ {*index.files.items()}):
+    hashes = {name: hash_bytes(content) for name, content in files.items() if name != INDEX}
+    if wrong := sorted({*hashes.items()} ^ {*index.files.items()}):
         raise InputError(f"{path}: {wrong[0][0][:80]}: is not the file that {INDEX} tells of; fetch it again")
     return Bundle(
         path,
@@ -341,18 +444,14 @@ def _each(path: Path, name: str, content: bytes, kind: type[R]) -> Iterator[R]:
 
 
 def _one(path: Path, name: str, content: bytes, kind: type[R]) -> R:
-    """Of canonical JSON: no number, no letter and no key in it that could be read in two ways."""
+    """Of canonical JSON: no number in it that is none, no key twice."""
     try:
         value = json.loads(content)
         if canonical_json(value) != content:
             raise ValueError("not as cfgen writes it")
         return kind.model_validate(value)
-    except (ValueError, RecursionError) as error:
-        why = (
-            explain(error)
-            if isinstance(error, ValidationError)
-            else "nested too deep"
-            if isinstance(error, RecursionError)
-            else str(error)[:120]
-        )
+    except RecursionError:
+        raise InputError(f"{path}: {name}: expected a record, found one that is nested too deep") from None
+    except ValueError as error:
+        why = explain(error) if isinstance(error, ValidationError) else str(error)[:120]
         raise InputError(f"{path}: {name}: expected a record, found one that is none ({why})") from error

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import struct
+import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -16,19 +18,16 @@ from cfgen.core.warn import warn
 from cfgen.records import BuildReport, Case, Frame
 from cfgen.scenes.anonymize import TOLD as ANONYMIZED
 from cfgen.scenes.folder import SceneFolder, load_scene
-from cfgen.sharing.about import About, Told
-from cfgen.sharing.card import card
-from cfgen.sharing.croissant import croissant
+from cfgen.sharing.card import About, Publication, card, croissant
 from cfgen.sharing.licences import check_redistribution, notices, sources, untold_holders
-from cfgen.sharing.made_with import accepted
-from cfgen.sharing.xmp import source_type, tagged
+from cfgen.sharing.recipe import accepted
 from cfgen.storage.store import Store
 
 SPLIT = "test"
 
 
 def export_dataset(
-    store: Store, out: Path, told: Told, allowed: Collection[str] = (), quiet: bool = False
+    store: Store, out: Path, publication: Publication, allowed: Collection[str] = (), quiet: bool = False
 ) -> int:
     """Write ``out`` whole or not at all; returns the number of cases.
 
@@ -38,10 +37,10 @@ def export_dataset(
     """
     must_be_new(out)
     cases = accepted(store)
-    found = sources(store, (case.scene_id for case in cases))
-    check_redistribution(store.root, found, allowed)
-    said = notices(found, told.notices)
-    _warn(told, found)
+    scene_sources = sources(store, (case.scene_id for case in cases))
+    check_redistribution(store.root, scene_sources, allowed)
+    notice = notices(scene_sources, publication.notices)
+    _warn(publication, scene_sources)
     benchmark = store.benchmark
     part = out.with_name(f".{out.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -57,9 +56,9 @@ def export_dataset(
         (part / SPLIT / "metadata.jsonl").write_bytes(lines)
         report = store.root / "build.json"
         built = read_record(report, BuildReport) if report.is_file() else None
-        about = About(told, benchmark, built, found, kind, rows, _anonymized(cases))
+        about = About(publication, benchmark, built, scene_sources, kind, rows, _anonymized(cases))
         (part / "README.md").write_text(card(about), encoding="utf-8")
-        (part / "NOTICE.md").write_text(said, encoding="utf-8")
+        (part / "NOTICE.md").write_text(notice, encoding="utf-8")
         machine = json.dumps(croissant(about, hash_bytes(lines)), indent=1, ensure_ascii=False)
         (part / "croissant.json").write_text(machine + "\n", encoding="utf-8")
         part.rename(out)
@@ -70,13 +69,13 @@ def export_dataset(
     return len(cases)
 
 
-def _warn(told: Told, found: Collection[tuple[str, str]]) -> None:
+def _warn(publication: Publication, scene_sources: Collection[tuple[str, str]]) -> None:
     """Of what only the publisher knows and did not tell."""
-    if not told.creator:
+    if not publication.creator:
         warn(
             "--creator: not given, so that card and Croissant name nobody as the maker; tell who publishes it"
         )
-    if not told.notices and (asking := untold_holders(found)):
+    if not publication.notices and (asking := untold_holders(scene_sources)):
         warn(
             f"licence of {', '.join(asking)}: asks for the source's copyright line, which scenes do not tell; hand on "
             "its licence file with --notice FILE, or complete NOTICE.md"
@@ -88,9 +87,9 @@ def _anonymized(cases: Sequence[Case]) -> Counter[str]:
     by_scene = {case.scene_id: case.provenance.report.get(ANONYMIZED) for case in cases}
     counts = ("frames", "faces", "plates")
     return Counter(
-        ", ".join(str(value) for key, value in told.items() if key not in counts)
-        for told in by_scene.values()
-        if told
+        ", ".join(str(value) for key, value in record.items() if key not in counts)
+        for record in by_scene.values()
+        if record
     )
 
 
@@ -196,3 +195,48 @@ class _Pictures:
 
 def _moment(frame: Frame) -> str:
     return f"{round(-frame.t * 1000)}ms_before"
+
+
+# --- xmp ---------------------------------------------------------------------------------------
+# How a picture came to be, in the picture: the IPTC digital source type as XMP in a PNG.
+#
+# Only exports carry it. A benchmark's own files and what planners are given stay bare, so that nothing of a file tells
+# the arms apart.
+
+VOCABULARY = "http://cv.iptc.org/newscodes/digitalsourcetype/"
+#: inpainters that insert what was rendered, with no trained model
+_RENDERED = ("composite", "pathtrace")
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_KEYWORD = b"XML:com.adobe.xmp"
+#: bytes of signature and IHDR, which comes first
+_HEAD = 33
+_PACKET = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
+<x:xmpmeta xmlns:x="adobe:ns:meta/">
+ <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+  <rdf:Description rdf:about="" xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/">
+   <Iptc4xmpExt:DigitalSourceType>{value}</Iptc4xmpExt:DigitalSourceType>
+  </rdf:Description>
+ </rdf:RDF>
+</x:xmpmeta>
+<?xpacket end="r"?>"""
+
+
+def source_type(inpainter: str, guide: str = "") -> str:
+    """The vocabulary's term for what ``inpainter`` makes; one that is not ours counts as a trained model."""
+    term = "compositeSynthetic" if rendered(inpainter, guide) else "compositeWithTrainedAlgorithmicMedia"
+    return VOCABULARY + term
+
+
+def rendered(inpainter: str, guide: str = "") -> bool:
+    """Whether inserts are rendered from models, by no trained one."""
+    return inpainter in _RENDERED and guide in ("", *_RENDERED)
+
+
+def tagged(png: bytes, value: str) -> bytes:
+    """``png`` with the digital source type ``value``, its pixels as they were."""
+    if not png.startswith(_SIGNATURE):
+        raise InputError("expected a PNG, found something else; only PNG pictures are tagged")
+    # keyword, no compression, no language, no translated keyword
+    chunk = b"iTXt" + _KEYWORD + b"\0\0\0\0\0" + _PACKET.format(value=value).encode()
+    framed = struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    return png[:_HEAD] + framed + png[_HEAD:]

@@ -18,8 +18,8 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.perception.registry import create_perceiver
 from cfgen.records import BuildReport, Case, Sha256, Stored
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
-from cfgen.sharing.made_with import MadeWith, first_of
-from cfgen.sharing.xmp import rendered
+from cfgen.sharing.dataset import rendered
+from cfgen.sharing.recipe import Versions, first_of
 from cfgen.storage.store import Store
 
 #: what of a benchmark's record tells how to build it again
@@ -31,7 +31,7 @@ _TOLD = {"id", "kind", "name", "cluster", "why", "responses"}
 _WORDS = {"prompt", "negative_prompt", "repaint"}
 
 
-class Definition(Stored, MadeWith):
+class Definition(Stored, Versions):
     """``cases``: case -> hash over scene, hazard, placement and the pixels of its arms, however files encode them."""
 
     name: str
@@ -55,7 +55,7 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
         raise InputError(
             f"--name: expected letters, digits, dots and dashes and a version, such as mine-v1, found '{name[:60]}'"
         )
-    if name.casefold() in {one.name.casefold() for one in shipped()}:
+    if name.casefold() in {known.name.casefold() for known in shipped()}:
         raise InputError(
             f"--name: '{name}' ships with cfgen, and two definitions of one name would be told as one; take another"
         )
@@ -77,16 +77,17 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
         raise StoreError(
             f"{store.root}: was built with another taxonomy than that of this cfgen; build it again before it is frozen"
         )
-    made = Definition(
+    frozen = Definition(
         name=name,
-        **MadeWith.here().model_dump(),
+        **Versions.installed().model_dump(),
         options=options,
         decided_by=_decided(options),
-        scenes=record.scenes | _unseen(store, [name for name, told in record.scenes.items() if not told]),
+        scenes=record.scenes
+        | _unseen(store, [name for name, scene_sha in record.scenes.items() if not scene_sha]),
         cases={case.case_id: case_hash(store, case) for case in cases},
     )
-    write_record(out, made)
-    return made
+    write_record(out, frozen)
+    return frozen
 
 
 def _unseen(store: Store, names: Sequence[str]) -> dict[str, str]:
@@ -98,13 +99,13 @@ def _unseen(store: Store, names: Sequence[str]) -> dict[str, str]:
     if not names:
         return {}
     source = store.scenes_source or scenarios_dir() / "scenes"
-    found = _hashes(source) if source.is_dir() else {}
-    if missing := [name for name in names if name not in found]:
+    hashes = _hashes(source) if source.is_dir() else {}
+    if missing := [name for name in names if name not in hashes]:
         raise StoreError(
             f"{store.root}: a definition names all scenes that cases are drawn from; expected the {len(names)} that "
             f"gave none in {source}, found {len(missing)} missing ({first_of(missing)}); put them there again"
         )
-    return {name: found[name] for name in names}
+    return {name: hashes[name] for name in names}
 
 
 def _hashes(source: Path) -> dict[str, str]:
@@ -116,14 +117,14 @@ def _hashes(source: Path) -> dict[str, str]:
 def _decided(options: Mapping[str, Any]) -> dict[str, Any]:
     """What decides besides ``options``, as it is in this cfgen."""
     taxonomy = load_taxonomy()
-    asked = [
+    entries = [
         e for e in taxonomy if e.kind != "hazard" or not options["hazards"] or e.id in options["hazards"]
     ]
     words = _WORDS if rendered(options["inpainter"], options["guide"]) else None
-    told = [entry.model_dump(mode="json", exclude=words) for entry in asked]
+    decisive = [entry.model_dump(mode="json", exclude=words) for entry in entries]
     perceiver = create_perceiver(options["perception"], {})
     return {
-        "taxonomy": hash_json(told),
+        "taxonomy": hash_json(decisive),
         "perception": dict(perceiver.identity),
         "gates": extra_gates(),
     }
@@ -139,10 +140,10 @@ def definition(name: str) -> Definition:
     folder = scenarios_dir() / "definitions"
     path = Path(name) if name.endswith(".json") else folder / f"{name}.json"
     if not path.is_file():
-        known = sorted(p.stem for p in folder.glob("*.json"))
+        names = sorted(p.stem for p in folder.glob("*.json"))
         raise InputError(
-            f"definition: expected {', '.join(known) or 'a file'} or a .json file of 'cfgen export definition', found "
-            f"'{name}'{did_you_mean(name, known)}"
+            f"definition: expected {', '.join(names) or 'a file'} or a .json file of 'cfgen export definition', found "
+            f"'{name}'{did_you_mean(name, names)}"
         )
     content = read_json(path)
     if missing := {"name", "options", "decided_by", "scenes", "cases"} - content.keys():
@@ -159,7 +160,7 @@ def shipped() -> list[Definition]:
     return [read_record(path, Definition, check=True) for path in paths]
 
 
-def build_definition(made: Definition, options: BuildOptions) -> BuildReport:
+def build_definition(target: Definition, options: BuildOptions) -> BuildReport:
     """Build it in ``options.out``, or go on, and hold every case against it.
 
     Args:
@@ -169,82 +170,84 @@ def build_definition(made: Definition, options: BuildOptions) -> BuildReport:
         InputError: scenes are missing, were changed or do not belong to it, or this cfgen would make other cases.
         Shortfall: what came of it is not what the definition tells.
     """
-    _check_scenes(made, options.scenes or scenarios_dir() / "scenes")
-    _check_decided(made)
+    _check_scenes(target, options.scenes or scenarios_dir() / "scenes")
+    _check_decided(target)
     frozen: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in made.options.items()
+        key: tuple(value) if isinstance(value, list) else value for key, value in target.options.items()
     }
     report = build(replace(options, **frozen))
-    check(made, Store(options.out))
+    check(target, Store(options.out))
     return report
 
 
-def _check_decided(made: Definition) -> None:
+def _check_decided(frozen: Definition) -> None:
     """
     Raises:
         InputError: before anything is built, where this cfgen has another taxonomy, perceiver or gates.
     """
-    here = _decided(made.options)
-    if others := [key for key in here if here[key] != made.decided_by.get(key)]:
+    installed = _decided(frozen.options)
+    if differing := [key for key in installed if installed[key] != frozen.decided_by.get(key)]:
         raise InputError(
-            f"definition '{made.name}': expected the {', '.join(others)} that it was frozen with, found other ones in "
-            f"this cfgen: {_remedy(made)}"
+            f"definition '{frozen.name}': expected the {', '.join(differing)} that it was frozen with, found other "
+            f"ones in this cfgen: {_remedy(frozen)}"
         )
 
 
-def check(made: Definition, store: Store) -> None:
+def check(frozen: Definition, store: Store) -> None:
     """
     Raises:
         Shortfall: names cases that differ, are missing, or are not of it.
     """
-    found = {case.case_id: case_hash(store, case) for case in store.cases()}
-    names = sorted({*made.cases, *found})
-    if differ := [name for name in names if found.get(name) != made.cases.get(name)]:
+    hashes = {case.case_id: case_hash(store, case) for case in store.cases()}
+    names = sorted({*frozen.cases, *hashes})
+    if differ := [name for name in names if hashes.get(name) != frozen.cases.get(name)]:
         raise Shortfall(
-            f"{store.root}: {len(differ)} cases are not those of '{made.name}', such as {first_of(differ)}: "
-            f"{_remedy(made)}; do not report figures of this folder as those of '{made.name}'"
+            f"{store.root}: {len(differ)} cases are not those of '{frozen.name}', such as {first_of(differ)}: "
+            f"{_remedy(frozen)}; do not report figures of this folder as those of '{frozen.name}'"
         )
 
 
-def _remedy(made: Definition) -> str:
-    here = MadeWith.here()
-    told = (
-        f"it was frozen with {made.words}, this is {here.words}; build it with those"
-        if not made.same_as(here)
-        else f"it was frozen with another state of {made.words}; build it at the commit that froze it, freeze a "
+def _remedy(frozen: Definition) -> str:
+    installed = Versions.installed()
+    reason = (
+        f"it was frozen with {frozen.words}, this is {installed.words}; build it with those"
+        if not frozen.same_as(installed)
+        else f"it was frozen with another state of {frozen.words}; build it at the commit that froze it, freeze a "
         "benchmark of your own under a name of its own (cfgen export definition)"
     )
-    return f"{told}, or rebuild it from its recipe (cfgen rebuild)"
+    return f"{reason}, or rebuild it from its recipe (cfgen rebuild)"
 
 
 def case_hash(store: Store, case: Case) -> Sha256:
     """Over what a planner and a judge are shown of a case and what is true of it; files may be encoded anyhow."""
-    shown = [name for name in case.pictures if name.endswith(".png") and name not in (MASK, LAYER)]
-    pixels = {name: frame_file(store, case, name).read() for name in shown}
+    frames = [name for name in case.pictures if name.endswith(".png") and name not in (MASK, LAYER)]
+    pixels = {name: frame_file(store, case, name).read() for name in frames}
     if MASK in case.files:
         pixels[MASK] = read_image(store.case_dir(case.case_id) / MASK, "L")
-    told: Mapping[str, Any] = {
+    content: Mapping[str, Any] = {
         "scene": case.provenance.scene_hash,
         "hazard": case.hazard.model_dump(mode="json", include=_TOLD),
         "placement": case.placement.model_dump(mode="json"),
         "arms": list(case.arms),
-        "pixels": {name: hash_image(one) for name, one in pixels.items()},
+        "pixels": {name: hash_image(image) for name, image in pixels.items()},
     }
-    return hash_json(told)
+    return hash_json(content)
 
 
-def _check_scenes(made: Definition, source: Path) -> None:
-    found = _hashes(source)
+def _check_scenes(frozen: Definition, source: Path) -> None:
+    hashes = _hashes(source)
     faults = {
-        "missing": [name for name in made.scenes if name not in found],
-        "changed": [name for name, told in made.scenes.items() if found.get(name, told) != told],
-        "not of it": [name for name in found if name not in made.scenes],
+        "missing": [name for name in frozen.scenes if name not in hashes],
+        "changed": [
+            name for name, expected in frozen.scenes.items() if hashes.get(name, expected) != expected
+        ],
+        "not of it": [name for name in hashes if name not in frozen.scenes],
     }
     if any(faults.values()):
-        told = "; ".join(
+        expected = "; ".join(
             f"{len(names)} {what} ({first_of(names)})" for what, names in faults.items() if names
         )
         raise InputError(
-            f"{source}: expected the {len(made.scenes)} scenes of '{made.name}', found {told}; give --scenes a folder "
-            "with these and no other"
+            f"{source}: expected the {len(frozen.scenes)} scenes of '{frozen.name}', found {expected}; give --scenes a "
+            "folder with these and no other"
         )

@@ -98,24 +98,24 @@ def open_licence(licence: str) -> Licence | None:
     """What is known of a licence that permits handing on changed pictures; None: it does not, or is not known to."""
     if len(licence) > _LONGEST or _FORBIDS.search(licence):
         return None
-    return next((known for known in OPEN if re.search(known.pattern, licence, re.I)), None)
+    return next((candidate for candidate in OPEN if re.search(candidate.pattern, licence, re.I)), None)
 
 
 def card_id(licence: str) -> str:
     """The identifier of an open licence, ``other`` for every other one."""
-    known = open_licence(licence)
-    return known.id if known else "other"
+    match = open_licence(licence)
+    return match.id if match else "other"
 
 
 def sources(store: Store, scenes: Iterable[str]) -> Counter[tuple[str, str]]:
     """(licence, source) -> how many of ``scenes``."""
-    found = [load_scene(store.scene_dir(scene_id)).scene for scene_id in sorted(set(scenes))]
-    told = ((one_line(scene.license), one_line(scene.source, _LONGEST)) for scene in found)
-    return Counter((licence or UNKNOWN, source or UNKNOWN) for licence, source in told)
+    scene_records = [load_scene(store.scene_dir(scene_id)).scene for scene_id in sorted(set(scenes))]
+    pairs = ((one_line(scene.license), one_line(scene.source, _LONGEST)) for scene in scene_records)
+    return Counter((licence or UNKNOWN, source or UNKNOWN) for licence, source in pairs)
 
 
 def check_redistribution(
-    root: Path, found: Counter[tuple[str, str]], allowed: Collection[str], instead: str = ""
+    root: Path, scene_sources: Counter[tuple[str, str]], allowed: Collection[str], instead: str = ""
 ) -> None:
     """
     Args:
@@ -126,26 +126,28 @@ def check_redistribution(
     """
     refused = [
         (licence, f"'{licence}' ({n} scenes of '{source}')")
-        for (licence, source), n in sorted(found.items())
+        for (licence, source), n in sorted(scene_sources.items())
         if open_licence(licence) is None and licence not in allowed
     ]
     if refused:
         leave = " ".join(f"--allow-license '{licence}'" for licence in dict(refused))
         raise InputError(
             f"{root}: expected licences that permit handing on changed pictures, found "
-            f"{', '.join(told for _, told in refused)}, which forbid it or are not known to permit it; "
+            f"{', '.join(words for _, words in refused)}, which forbid it or are not known to permit it; "
             f"{instead or f'share what is yours: cfgen export recipe {root}, or'} with leave of the owners add {leave}"
         )
 
 
-def untold_holders(found: Iterable[tuple[str, str]]) -> list[str]:
+def untold_holders(scene_sources: Iterable[tuple[str, str]]) -> list[str]:
     """Sources whose licence asks for a copyright line, which no scene tells."""
     return [
-        source for licence, source in found if (known := open_licence(licence)) and "{holder}" in known.words
+        source
+        for licence, source in scene_sources
+        if (match := open_licence(licence)) and "{holder}" in match.words
     ]
 
 
-def notices(found: Counter[tuple[str, str]], own: Collection[Path]) -> str:
+def notices(scene_sources: Counter[tuple[str, str]], own: Collection[Path]) -> str:
     """``NOTICE.md``: of each source its licence, what that asks for, and its words. ``own``: the sources' own notices.
 
     Raises:
@@ -156,20 +158,20 @@ def notices(found: Counter[tuple[str, str]], own: Collection[Path]) -> str:
         "drawn into frames, and frames were encoded anew. What cfgen added is under Apache-2.0."
     ]
     texts: dict[str, str] = {}
-    for (licence, source), n in sorted(found.items()):
-        known, source = open_licence(licence), markdown_line(source)
-        if known is None:
+    for (licence, source), n in sorted(scene_sources.items()):
+        match, source = open_licence(licence), markdown_line(source)
+        if match is None:
             parts.append(
                 f"## {source}\n\n{n} scenes, licence: {markdown_line(licence)}. Handed on with leave of the owner, as "
                 "who published this says."
             )
             continue
         parts.append(
-            f"## {source}\n\n{n} scenes, licence: {markdown_line(licence)} ({known.url}). {known.asks}"
+            f"## {source}\n\n{n} scenes, licence: {markdown_line(licence)} ({match.url}). {match.asks}"
         )
-        if known.text:
-            texts[known.id] = (
-                known.text.format(holder="its authors (see the source)") if known.words else known.text
+        if match.text:
+            texts[match.id] = (
+                match.text.format(holder="its authors (see the source)") if match.words else match.text
             )
     parts += [f"## Words of {name}\n\n```text\n{text.strip()}\n```" for name, text in texts.items()]
     parts += [f"## {path.name}, of a source\n\n```text\n{_text(path).strip()}\n```" for path in own]

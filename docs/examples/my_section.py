@@ -3,8 +3,7 @@
 import numpy as np
 
 from cfgen.reporting.data import ReportData
-from cfgen.reporting.section import Section
-from cfgen.reporting.table import Table
+from cfgen.reporting.section import Section, Table
 
 
 def latency_section(data: ReportData) -> Section:

@@ -22,7 +22,7 @@ from cfgen.core.files import read_record
 from cfgen.judge.calibrate import calibrate
 from cfgen.records import DIMENSIONS, Rollout
 from cfgen.reporting.reading import read_report_data
-from cfgen.reporting.sections.correction import people_scores
+from cfgen.reporting.sections.agreement import people_scores
 from cfgen.rollouts.inputs import RolloutInputs
 from tests.app.asking import ask, picture
 from tests.benches import run

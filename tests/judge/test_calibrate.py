@@ -13,7 +13,7 @@ from cfgen.judge.calibrate import calibrate, import_csv
 from cfgen.models.base import Reply
 from cfgen.records import DIMENSIONS, Calibration
 from cfgen.reporting.reading import read_report_data
-from cfgen.reporting.sections.people import people_section
+from cfgen.reporting.sections.agreement import people_section
 from cfgen.rollouts.options import ScoreOptions
 from cfgen.score import score
 from cfgen.storage.store import Store

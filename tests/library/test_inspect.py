@@ -22,7 +22,7 @@ from cfgen.library.inspect import hazards, words_of
 from cfgen.metrics.success import dimensions_scored
 from cfgen.planners.vlm import SYSTEM
 from cfgen.records import DIMENSIONS
-from cfgen.sharing.figures import Figures
+from cfgen.sharing.bundle import Figures
 from cfgen.storage.store import Store
 from tests.judge.fake_gemini import FakeServer, openai
 from tests.sharing.results import reply

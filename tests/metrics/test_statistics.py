@@ -14,7 +14,7 @@ from cfgen.metrics.compare import cases_needed, compare_all, holm, mcnemar, mcne
 from cfgen.metrics.floor import above_floor, d_prime
 from cfgen.metrics.paired import blocks_of, difference, recording_of
 from cfgen.metrics.rates import Rate
-from cfgen.reporting.sections.floor import sentence
+from cfgen.reporting.sections.success import sentence
 from tests.metrics.test_success import verdict
 
 

@@ -9,7 +9,7 @@ import pytest
 from cfgen.cli.main import main
 from cfgen.records import Fault
 from cfgen.report import report
-from cfgen.reporting import page, panels
+from cfgen.reporting import cases, page
 from cfgen.reporting.sections import motion
 from cfgen.storage.store import Store
 from tests.reporting.bench import blind, case_id, make_bench
@@ -48,8 +48,8 @@ def test_a_section_that_breaks_is_left_out_and_named(store, tmp_path, monkeypatc
 
 
 def test_a_panel_and_a_case_that_break_are_left_out(store, tmp_path, monkeypatch):
-    real = panels.case_panel
-    monkeypatch.setattr(panels, "case_panel", lambda item: breaks() if _first(item) else real(item))
+    real = cases.case_panel
+    monkeypatch.setattr(cases, "case_panel", lambda item: breaks() if _first(item) else real(item))
 
     def _first(item):
         return not seen and not seen.append(item)

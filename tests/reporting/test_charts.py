@@ -3,7 +3,6 @@
 import itertools
 import json
 import re
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,7 @@ import pytest
 from cfgen.metrics.rates import Rate
 from cfgen.render.bev import RED, bev
 from cfgen.report import report
-from cfgen.reporting.charts import PALETTE, Series, color, points_chart, rows_chart, shape
-from cfgen.reporting.vector import Drawing, text_width, wrapped
+from cfgen.reporting.drawing import PALETTE, Drawing, Series, color, rows_chart, shape, text_width, wrapped
 from tests.reporting.bench import blind, careful, make_bench, straight
 
 #: linear RGB as people with no L, M or S cones see it (Machado, Oliveira and Fernandes 2009, severity 1)
@@ -68,25 +66,6 @@ def test_names_are_broken_and_never_cut():
     assert max(text_width(line, 13) for line in lines) <= 80
 
 
-def test_points_of_a_budget_are_not_joined_and_stand_at_their_cost():
-    rates = [Rate.of(1, 4), Rate.of(2, 4), Rate.of(3, 4)]
-    drawing = points_chart(
-        "t", "calls", [("a", 1.0, rates[0]), ("b", 12.0, rates[1]), ("c", 6.5, rates[2])], 560
-    )
-    lines = re.findall(r'<polyline points="([^"]+)"[^>]*stroke="(#\w+)"', drawing.svg())
-    upright = [(points.split(), ink) for points, ink in lines if ink in PALETTE]
-    for points, _ in upright:
-        (x0, y0), (x1, y1) = (map(float, p.split(",")) for p in points)
-        assert x0 == x1 or (y0 == y1 and x1 - x0 == 18), "an interval, or the stroke of the legend"
-    at = {
-        ink: float(points[0].split(",")[0])
-        for points, ink in upright
-        if points[0].split(",")[0] == points[1].split(",")[0]
-    }
-    a, b, c = (at[color(i)] for i in range(3))
-    assert (c - a) / (b - a) == pytest.approx((6.5 - 1) / (12 - 1), abs=0.002)
-
-
 def test_a_caption_lengthens_the_page_and_moves_nothing():
     drawing = Drawing(200, 100, "t")
     drawing.text(0, 90, "axis")
@@ -97,14 +76,7 @@ def test_a_caption_lengthens_the_page_and_moves_nothing():
     assert [float(y) > 100 for y, _ in lines[1:]] == [True] * (len(lines) - 1)
     assert 'viewBox="0 0 200 100"' in before
     height = float(re.search(r'viewBox="0 0 200 ([\d.]+)"', drawing.svg())[1])
-    pdf = drawing.pdf()
-    assert float(re.search(rb"MediaBox \[0 0 150.00 ([\d.]+)\]", pdf)[1]) == pytest.approx(
-        0.75 * height, abs=0.01
-    )
-    content = zlib.decompress(pdf.split(b"stream\n")[1].split(b"\nendstream")[0]).decode()
-    lift = float(re.search(r"0.75 0 0 0.75 0 ([\d.]+) cm", content)[1])
-    y = float(re.search(r"([-\d.]+) Td \(axis\)", content)[1])
-    assert 0.75 * y + lift == pytest.approx(0.75 * (height - 90), abs=0.01), "as high as in the SVG"
+    assert height > 100
 
 
 def test_a_row_keeps_its_name_and_its_count():

@@ -1,7 +1,7 @@
 """Whose verdicts the headline is made of."""
 
 from cfgen.records import Verdict
-from cfgen.reporting.main_judge import Judges
+from cfgen.reporting.data import Judges
 
 WORDS = {"reasoning": 2, "waypoints": 2, "overall": 2}
 

@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 
 from cfgen.reporting import data as report_data
-from cfgen.reporting.casefile import CaseFiles
-from cfgen.reporting.data import ReportData
-from cfgen.reporting.events import measured
+from cfgen.reporting.cases import CaseFiles
+from cfgen.reporting.data import ReportData, measured
 from cfgen.reporting.reading import read_report_data
-from cfgen.reporting.sections.floor import floor_section, headline_section
-from cfgen.reporting.sections.groups import groups_section
-from cfgen.reporting.sections.measured import measured_section
-from cfgen.reporting.sections.motion import motion_section
+from cfgen.reporting.sections.breakdown import groups_section
+from cfgen.reporting.sections.motion import measured_section, motion_section
+from cfgen.reporting.sections.success import floor_section, headline_section
 from tests.reporting.bench import blind, careful, case_id, make_bench, straight
 
 

@@ -17,15 +17,12 @@ from cfgen.library.comparison import compare_runs
 from cfgen.metrics.breakdown import dose_response
 from cfgen.records import Fault, PlannerRun, Rejection
 from cfgen.report import report
-from cfgen.reporting.casefile import CaseFiles
-from cfgen.reporting.data import ReportData
-from cfgen.reporting.events import judged, measured
+from cfgen.reporting.cases import CaseFiles
+from cfgen.reporting.data import ReportData, judged, measured, medoids
 from cfgen.reporting.reading import read_report_data
-from cfgen.reporting.samples import medoids
-from cfgen.reporting.sections.groups import groups_section
-from cfgen.reporting.sections.measured import measured_section
-from cfgen.reporting.sections.motion import motion_section
-from cfgen.reporting.table import Table
+from cfgen.reporting.section import Table
+from cfgen.reporting.sections.breakdown import groups_section
+from cfgen.reporting.sections.motion import measured_section, motion_section
 from cfgen.storage.store import Store
 from tests.reporting.bench import (
     HASH,
@@ -74,29 +71,6 @@ def test_every_number_of_the_floor_is_kept(bench: Path, tmp_path: Path):
     assert (found["headline"]["n"], found["hazard"]["n"], len(found["shared"])) == (11, 11, 11)
     trajectory = next(f for f in floors if (f["planner"], f["event"]) == ("blind", "trajectory"))
     assert trajectory["hazard"]["hits"] == 0
-
-
-def test_what_an_earlier_version_judged_is_no_sham_pair(bench: Path, tmp_path: Path):
-    """Its verdicts on the controls' own frames, and a rerun alone under other seeds than the original's."""
-    old = tmp_path / "old"
-    shutil.copytree(bench, old)
-    for path in old.glob("verdicts/offline/*/sham_*/*.json"):
-        arm = path.parent.name.removeprefix("sham_")
-        path.parent.with_name(arm).mkdir(exist_ok=True)
-        path.with_name(path.name).rename(path.parent.with_name(arm) / path.name)
-    for path in [*old.glob("verdicts/offline/*/*/*.json"), *old.glob("runs/*/rerun/*.json")]:
-        content = json.loads(path.read_text())
-        change = {"seed": 1000} if "seed" in content else {"arm": content["arm"].removeprefix("sham_")}
-        path.write_text(json.dumps(content | change))
-    report(old, tmp_path / "r", panels=0)
-    floors = json.loads((tmp_path / "r" / "report.json").read_text())["floor"]
-    judged_floors = [f for f in floors if f["event"] != "trajectory"]
-    assert len(judged_floors) == 6
-    assert all(f["headline"]["value"] is None and not f["controls"] for f in judged_floors)
-    text = (tmp_path / "r" / "report.md").read_text()
-    assert "No sham pair of its floor was judged" in text
-    assert "verdicts of an earlier version on rerun, null, nuisance are no sham pairs" in text
-    assert "careful: hazard, nuisance, null answered under the seeds of the original" in text
 
 
 def test_scripted_planners_compete_with_nobody(bench: Path, tmp_path: Path):
@@ -286,28 +260,19 @@ def test_dose_response(tmp_path: Path):
 
 def test_plots_are_whole_files(bench: Path, tmp_path: Path):
     report(bench, tmp_path / "r", panels=0)
-    plots = sorted((tmp_path / "r" / "plots").glob("*.pdf"))
+    plots = sorted((tmp_path / "r" / "plots").glob("*.svg"))
     assert len(plots) >= 5
     for path in plots:
-        data = path.read_bytes()
-        assert data.startswith(b"%PDF-1.4")
-        start = int(data.split(b"startxref\n")[1].split()[0])
-        assert data[start : start + 4] == b"xref", path
-        ElementTree.fromstring(path.with_suffix(".svg").read_text())
+        ElementTree.fromstring(path.read_text())
 
 
-def test_swaps_budget_and_trust(tmp_path: Path):
+def test_swaps_and_trust(tmp_path: Path):
     store = make_bench(tmp_path / "b", 3, {"blind": blind}, arms=("hazard",))
     for i, followed in enumerate((True, False, None)):
         write_swap(store, "blind", i, followed)
-    for path in store.root.glob("runs/blind/hazard/*.json"):
-        content = json.loads(path.read_text())
-        calls = {"plan_calls": 4, "verifier_calls": 8}
-        path.write_text(json.dumps(content | {"report": {"verified": calls}}))
     report(store.root, tmp_path / "r", panels=0)
     text = (tmp_path / "r" / "report.md").read_text()
     assert "| blind | justification | 50.0 | 9.5-90.5 | 2 | 1 |" in text
-    assert "| blind | 0.02 | 12.0 |" in text
     assert "offline was not tried on known answers here" in text
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from cfgen.core.files import read_record
 from cfgen.records import Rollout
-from cfgen.reporting import panels
+from cfgen.reporting import cases
 from cfgen.reporting.reading import read_report_data
-from cfgen.reporting.sections.selection import selection_table
+from cfgen.reporting.sections.faithfulness import selection_table
 from cfgen.traces.pool import build_pool
 from cfgen.traces.probe import probe_edges
 from cfgen.traces.verifier import VerifierChecker
@@ -78,9 +78,9 @@ def test_a_panel_shows_the_verdicts_of_the_judge_that_its_planner_has(tmp_path: 
     (judged / "once").rename(store.root / "verdicts" / "other" / "once")
     shown = []
     monkeypatch.setattr(
-        panels, "case_panel", lambda item: shown.append(item.explanation) or np.zeros((2, 2, 3), np.uint8)
+        cases, "case_panel", lambda item: shown.append(item.explanation) or np.zeros((2, 2, 3), np.uint8)
     )
     data = read_report_data(store, ["often", "once"])
     assert (data.judge_of("often"), data.judge_of("once")) == (judged.name, "other")
-    assert panels.write_panels(tmp_path / "r", data, 1) == (2, [])
+    assert cases.write_panels(tmp_path / "r", data, 1) == (2, [])
     assert "not judged" not in shown

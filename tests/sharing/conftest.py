@@ -8,10 +8,7 @@ import pytest
 
 import cfgen
 from cfgen.core.paths import scenarios_dir
-from cfgen.judge.probe import probe
-from cfgen.judge.registry import create_judge
 from cfgen.sharing.bundle import read_bundle
-from cfgen.storage.store import Store
 from tests.benches import run
 from tests.sharing.results import ARMS, scored
 
@@ -59,25 +56,3 @@ def bundle(done: Path) -> Path:
     assert (code, err) == (0, "")
     assert f"no pixel; cases, as on a leaderboard, {read_bundle(out).index.benchmark}" in said
     return out
-
-
-@pytest.fixture(scope="package")
-def probed(done: Path, bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its judge was tried on known answers, where it says 2 of everything."""
-    judge = create_judge("scripted", file=str(done.parent / "bench-replies.json"))
-    folder = tmp_path_factory.mktemp("probed")
-    shutil.copytree(done, folder / "bench", symlinks=True)
-    probe(folder / "bench", judge, quiet=True)
-    cfgen.export_bundle(folder / "bench", folder / "bundle", planner="reactive", judge="scripted")
-    return folder / "bundle"
-
-
-@pytest.fixture
-def other_licence(bench: Path, tmp_path: Path) -> Path:
-    """The same from a source that forbids handing on its pictures."""
-    copy = tmp_path / "bench"
-    shutil.copytree(bench, copy)
-    for case in Store(copy).cases():
-        file = copy / "scenes" / case.scene_id / "scene.json"
-        file.write_text(file.read_text().replace('"license": "Apache-2.0"', '"license": "CC BY-NC-SA 4.0"'))
-    return copy

@@ -9,7 +9,7 @@ from pathlib import Path
 import cfgen
 from cfgen.core.hashing import canonical_json, hash_bytes
 from cfgen.sharing import bundle as bundles
-from cfgen.sharing.sealed import write_sealed
+from cfgen.sharing.archive import new_archive, undated
 
 ARMS = ("original", "hazard", "null")
 
@@ -47,7 +47,9 @@ def forged(bundle: Path, out: Path, name: str, change: Callable[[bytes], bytes],
         told = json.loads(files[bundles.INDEX])
         told["files"][name] = hash_bytes(files[name])
         files[bundles.INDEX] = canonical_json(told)
-    write_sealed(out, files)
+    with new_archive(out) as archive:
+        for entry, content in files.items():
+            archive.writestr(undated(entry), content)
     return out
 
 

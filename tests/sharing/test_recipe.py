@@ -55,7 +55,7 @@ def test_the_rebuilt_benchmark_is_the_same_byte_for_byte(
     out = tmp_path / "again"
     assert main(["rebuild", str(recipe), "--scenes", str(scenes), "--out", str(out), "--quiet"]) == 0
     assert _files(out) == _files(bench)
-    assert not cfgen.verify(out).faults
+    assert not cfgen.benchmark.verifying(out).faults
     assert cfgen.export_recipe(out, tmp_path / "second", quiet=True) == _told(recipe).benchmark_hash
     assert (tmp_path / "second").read_bytes() == recipe.read_bytes()
 
@@ -148,6 +148,6 @@ def test_another_encoder_is_told_from_another_picture(
         Image.fromarray(pixels).save(data := io.BytesIO(), "PNG", compress_level=1)
         return data.getvalue()
 
-    monkeypatch.setattr("cfgen.sharing.rebuild.ENCODERS", (otherwise,))
+    monkeypatch.setattr("cfgen.sharing.recipe.ENCODERS", (otherwise,))
     with pytest.raises(cfgen.StoreError, match=r"pixels are the same, but cfgen .* encode PNG otherwise"):
         cfgen.rebuild(recipe, scenes=scenes, out=tmp_path / "again", quiet=True)

@@ -20,7 +20,7 @@ from cfgen.metrics.rates import Rate
 from cfgen.records import EdgeProbe, KnownPool
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.section import Section
-from cfgen.reporting.sections.traces import traces_section
+from cfgen.reporting.sections.faithfulness import traces_section
 from cfgen.storage.store import Store
 from cfgen.traces.edge_ratings import import_edges
 from cfgen.traces.pool import build_pool

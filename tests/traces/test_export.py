@@ -17,7 +17,7 @@ from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.records import KnownPool
 from cfgen.reporting.reading import read_report_data
-from cfgen.reporting.sections.traces import traces_section
+from cfgen.reporting.sections.faithfulness import traces_section
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store

@@ -71,19 +71,21 @@ def create(
     store, draw = Store(bench), random.Random(derive_seed("campaign", seed))
     answers = _answers(store, arms, repeats)
     scenes = {c.case_id: c.scene_id for c in store.cases()}
-    apart = _apart(store, scenes, training, draw) if training else set()
-    rated = [a for a in answers if scenes[a.case_id] not in apart]
+    training_scenes = _apart(store, scenes, training, draw) if training else set()
+    rated = [a for a in answers if scenes[a.case_id] not in training_scenes]
     if not rated:
         raise InputError(
             f"{bench}: no answer is left to rate; score a planner first: cfgen score {bench} --planner ..."
         )
-    shown: set[str] = set()
-    trained = _known(store, apart, training, "training", draw, [], shown)
+    training_words: set[str] = set()
+    trained = _known(store, training_scenes, training, "training", draw, [], training_words)
     if gold > len(rated) // 2:
         raise InputError(
             f"--gold: expected at most {len(rated) // 2}, half of the {len(rated)} answers that are rated, found {gold}"
         )
-    mixed_in = _known(store, set(scenes.values()) - apart, gold, "gold", draw, rated, shown)
+    mixed_in = _known(
+        store, set(scenes.values()) - training_scenes, gold, "gold", draw, rated, training_words
+    )
     items = [*trained, *mixed_in, *_assigned(_without(rated, mixed_in), seats, overlap, draw)]
     campaign = Campaign(
         name=_name(out),
@@ -108,27 +110,27 @@ def load(path: Path) -> Campaign:
 
 def _answers(store: Store, arms: Sequence[str], repeats: int) -> list[CampaignItem]:
     """Every answer with a plan for the original and its own arm, in order."""
-    found = []
-    whole: set[tuple[str, str, str, int]] = set()
+    items = []
+    planned: set[tuple[str, str, str, int]] = set()
     cases = set(store.case_ids())
     for planner in sorted(p.name for p in store.root.glob("runs/*") if p.is_dir()):
         for path in store.rollout_paths(planner):
             rollout = read_record(path, Rollout)
             if rollout.plan and rollout.case_id in cases:
-                whole.add((planner, rollout.case_id, rollout.arm, rollout.repeat))
-    wanted = {judged_as(answer_in(a)) for a in arms}
-    for planner, case_id, arm, repeat in sorted(whole):
+                planned.add((planner, rollout.case_id, rollout.arm, rollout.repeat))
+    requested = {judged_as(answer_in(a)) for a in arms}
+    for planner, case_id, arm, repeat in sorted(planned):
         pair = judged_as(arm)
-        if arm == "original" or repeat >= repeats or (wanted and pair not in wanted):
+        if arm == "original" or repeat >= repeats or (requested and pair not in requested):
             continue
-        if {(planner, case_id, "original", repeat), (planner, case_id, "original", 0)} & whole:
-            found.append(
+        if {(planner, case_id, "original", repeat), (planner, case_id, "original", 0)} & planned:
+            items.append(
                 CampaignItem(id="i", kind="answer", case_id=case_id, planner=planner, arm=pair, repeat=repeat)
             )
-    missing = wanted - {a.arm for a in found}
+    missing = requested - {a.arm for a in items}
     if missing:
         raise InputError(f"--arms: no planner has answered {', '.join(sorted(map(answer_in, missing)))} here")
-    return found
+    return items
 
 
 def _apart(store: Store, scenes: dict[str, str], training: int, draw: random.Random) -> set[str]:
@@ -136,16 +138,19 @@ def _apart(store: Store, scenes: dict[str, str], training: int, draw: random.Ran
     names = sorted(set(scenes.values()))
     count = Counter(scenes.values())
     draw.shuffle(names)
-    found: set[str] = set()
+    chosen: set[str] = set()
     for name in names:
-        if len(found) < max(1, len(names) // 3) and sum(count[n] for n in found) * len(GOLD_KINDS) < training:
-            found.add(name)
+        if (
+            len(chosen) < max(1, len(names) // 3)
+            and sum(count[n] for n in chosen) * len(GOLD_KINDS) < training
+        ):
+            chosen.add(name)
     if len(names) < 2:
         raise InputError(
             f"{store.root}: holds one scene, and training needs others than those rated; say --training 0, or build "
             "from more scenes"
         )
-    return found
+    return chosen
 
 
 def _known(
@@ -155,7 +160,7 @@ def _known(
     kind: Literal["gold", "training"],
     draw: random.Random,
     rated: Sequence[CampaignItem],
-    shown: set[str],
+    training_words: set[str],
 ) -> list[CampaignItem]:
     """``n`` known answers on cases of ``scenes``, every case and every kind as often as can be.
 
@@ -169,40 +174,40 @@ def _known(
     cases = _visible_first([c for c in store.cases() if c.scene_id in scenes], draw)
     kinds = list(GOLD_KINDS if kind == "gold" else TRAINING_KINDS)
     draw.shuffle(kinds)
-    left = {c.case_id: list(kinds) for c in cases}
+    unused = {c.case_id: list(kinds) for c in cases}
     made_of: dict[str, list[Lent | None]] = {
         c.case_id: [*_lenders(store, inputs, c, rated, draw)] if kind == "gold" else [None] * len(kinds)
         for c in cases
     }
     used: Counter[str] = Counter()
-    found: list[CampaignItem] = []
-    while len(found) < n and any(made_of.values()):
-        for case in [c for c in cases if made_of[c.case_id]][: n - len(found)]:
+    items: list[CampaignItem] = []
+    while len(items) < n and any(made_of.values()):
+        for case in [c for c in cases if made_of[c.case_id]][: n - len(items)]:
             of = min(made_of[case.case_id], key=lambda of: used[f"of {of.planner}"] if of else 0)
             made_of[case.case_id].remove(of)
-            for name in sorted(left[case.case_id], key=lambda k: used[k]):
+            for name in sorted(unused[case.case_id], key=lambda k: used[k]):
                 if not feasible(inputs, case, name, of):
                     continue
                 texts = {said(r) for r in known_rollouts(inputs, case, name, of)} - {""}
                 if kind == "training":
-                    shown |= texts
-                elif texts & shown:
+                    training_words |= texts
+                elif texts & training_words:
                     continue
-                left[case.case_id].remove(name)
+                unused[case.case_id].remove(name)
                 used.update([name, f"of {of.planner}" if of else ""])
-                found.append(_item(case, kind, name, of))
+                items.append(_item(case, kind, name, of))
                 break
-    if len(found) < n and kind == "training":
+    if len(items) < n and kind == "training":
         raise InputError(
-            f"--training: expected at most {len(found)} here, found {n}; more cases make room for more"
+            f"--training: expected at most {len(items)} here, found {n}; more cases make room for more"
         )
-    if len(found) < n:
+    if len(items) < n:
         warn(
-            f"--gold: {n} known answers asked for, {len(found)} mixed in: each is made of a rated planner's answer to "
+            f"--gold: {n} known answers asked for, {len(items)} mixed in: each is made of a rated planner's answer to "
             "an original frame on which it drives on, one of each planner on each case. "
             "More cases, or another road, make room for more"
         )
-    return found
+    return items
 
 
 def _item(case: Case, kind: Literal["gold", "training"], name: str, of: Lent | None) -> CampaignItem:
@@ -218,11 +223,11 @@ def _item(case: Case, kind: Literal["gold", "training"], name: str, of: Lent | N
 
 def _without(rated: Sequence[CampaignItem], gold: Sequence[CampaignItem]) -> list[CampaignItem]:
     """Each known answer stands in for one that it is made of: seen once more, its beginning would tell it."""
-    left = list(rated)
-    for known in gold:
-        same = [i for i in left if (i.planner, i.case_id) == (known.words_of, known.case_id)]
-        left.remove(next((i for i in same if i.arm == known.arm), same[0]))
-    return left
+    rest = list(rated)
+    for item in gold:
+        same = [i for i in rest if (i.planner, i.case_id) == (item.words_of, item.case_id)]
+        rest.remove(next((i for i in same if i.arm == item.arm), same[0]))
+    return rest
 
 
 def _visible_first(cases: list[Case], draw: random.Random) -> list[Case]:
@@ -242,8 +247,8 @@ def _lenders(
 ) -> list[Lent]:
     """Rated planners' answers to the original frame of this case, of those that drive on, shuffled."""
     planners = sorted({i.planner for i in rated if i.case_id == case.case_id})
-    found = [of for p in planners if (of := lent(store, p, case.case_id)) and lends(inputs, case, of)]
-    return draw.sample(found, len(found))
+    lenders = [of for p in planners if (of := lent(store, p, case.case_id)) and lends(inputs, case, of)]
+    return draw.sample(lenders, len(lenders))
 
 
 def _expected(kind: str) -> dict[Dimension, Any]:
@@ -256,11 +261,11 @@ def _assigned(
     """Some to all seats, the rest to one each in turn."""
     shuffled = draw.sample(answers, len(answers))
     shared = round(overlap * len(shuffled)) if len(seats) > 1 else len(shuffled)
-    alone = [
+    single = [
         item.model_copy(update={"seats": (seats[n % len(seats)],)})
         for n, item in enumerate(shuffled[shared:])
     ]
-    return [*shuffled[:shared], *alone]
+    return [*shuffled[:shared], *single]
 
 
 def _name(out: Path) -> str:

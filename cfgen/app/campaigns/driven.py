@@ -48,8 +48,8 @@ class Driven(Baseline):
         if s is None and np.isscalar(lateral):
             return self.waypoints
         s = self.s if s is None else s
-        beside = np.broadcast_to(lateral, s.shape)
-        line = self._beside(s, beside)
+        offsets = np.broadcast_to(lateral, s.shape)
+        line = self._beside(s, offsets)
         steps = np.diff(s)[: len(self.waypoints)]
         xy, heading = _walk(line, steps)
         return np.column_stack([xy, heading])
@@ -63,27 +63,27 @@ class Driven(Baseline):
     def _braked(self, start: float, deceleration: float) -> np.ndarray:
         start = start if start >= 2 * PLAN_DT else 0.0
         t = np.linspace(0.0, TIMES[-1], _FINE * (len(TIMES) - 1) + 1)
-        less = 0.5 * deceleration * np.maximum(t - start, 0.0) ** 2
-        return np.asarray(np.maximum.accumulate(np.interp(t, TIMES, self.s) - less)[::_FINE])
+        delay = 0.5 * deceleration * np.maximum(t - start, 0.0) ** 2
+        return np.asarray(np.maximum.accumulate(np.interp(t, TIMES, self.s) - delay)[::_FINE])
 
 
 def _walk(line: EgoPath, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Points (N, 2) on ``line``, each as far from the one before as ``steps`` says, and its direction there (N,)."""
     points: list[np.ndarray] = []
     headings: list[float] = []
-    at, here = 0, np.zeros(2)
+    at, point = 0, np.zeros(2)
     for step in steps:
-        away = np.hypot(*(line.xy[at:] - here).T)
+        away = np.hypot(*(line.xy[at:] - point).T)
         beyond = int(np.argmax(away >= step)) if step > 0 else 0
         if beyond:
             low, high = away[beyond - 1], away[beyond]
             part = (step - low) / (high - low)
-            here = line.xy[at + beyond - 1] * (1 - part) + line.xy[at + beyond] * part
+            point = line.xy[at + beyond - 1] * (1 - part) + line.xy[at + beyond] * part
             here_before = points[-1] if points else np.zeros(2)
-            here = here_before + (here - here_before) * step / max(
-                float(np.hypot(*(here - here_before))), 1e-9
+            point = here_before + (point - here_before) * step / max(
+                float(np.hypot(*(point - here_before))), 1e-9
             )
             at += beyond - 1
-        points.append(here)
+        points.append(point)
         headings.append(float(line.heading[at]))
     return np.array(points), np.array(headings)

@@ -92,18 +92,18 @@ def read(file: Path) -> list[tuple[str, dict[str, str]]]:
             rows = [json.loads(line) for line in text.splitlines() if line.strip()]
         else:
             rows = list(csv.DictReader(io.StringIO(text)))
-        found = [
+        ratings = [
             (f"{file}, rating {n}", {k: _cell(v) for k, v in row.items() if k})
             for n, row in enumerate(rows, 1)
         ]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
         raise InputError(f"{file}: expected ratings as {', '.join(FORMATS)}, found none ({error})") from error
-    lacking = [c for c in ("rater", "planner", "case_id", *DIMENSIONS) if found and c not in found[0][1]]
-    if lacking or not found:
+    lacking = [c for c in ("rater", "planner", "case_id", *DIMENSIONS) if ratings and c not in ratings[0][1]]
+    if lacking or not ratings:
         raise InputError(
             f"{file}: expected ratings with {', '.join(lacking or ['at least one row'])}, found none"
         )
-    return found
+    return ratings
 
 
 def import_ratings(bench: Path, file: Path, campaign: Campaign | None = None) -> int:
@@ -131,7 +131,7 @@ def import_ratings(bench: Path, file: Path, campaign: Campaign | None = None) ->
             f"{bench}: holds no case of campaign '{campaign.name}'; give the benchmark it was planned for"
         )
     added = merge(store, campaign, logged)
-    import_rows(bench, [one for one in rows if one[1]["kind"] == "answer"], planned)
+    import_rows(bench, [rating for rating in rows if rating[1]["kind"] == "answer"], planned)
     return added
 
 
@@ -169,14 +169,14 @@ def _rows(store: Store, campaign: Campaign) -> Iterator[dict[str, Any]]:
         for entry in log.entries:
             if entry.item in items:
                 item = items[entry.item]
-                told = {
+                flags = {
                     "counts": counting[entry.item] is entry and store.has_case(item.case_id),
                     # a rater sees where the hazard stands from the first saving on, who adjudicates from the start
                     "place_shown": log.rater == ADJUDICATED or earliest[entry.item] is not entry,
                     "kept_anyway": entry.sure,
                 }
                 row = _row(campaign, item, log.rater, entry)
-                yield {**row, **{k: "yes" if v else "no" for k, v in told.items()}, "seat": log.seat}
+                yield {**row, **{k: "yes" if v else "no" for k, v in flags.items()}, "seat": log.seat}
 
 
 def _row(campaign: Campaign, item: CampaignItem, rater: str, entry: CampaignEntry) -> dict[str, Any]:
@@ -236,16 +236,21 @@ def _choice(name: str, value: str) -> dict[str, Any]:
 def _of_task(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for annotation in task["annotations"]:
         by = annotation["completed_by"]
-        said = {r["from_name"]: r["value"] for r in annotation["result"]}
+        values = {r["from_name"]: r["value"] for r in annotation["result"]}
         rater = by.get("email", by.get("id")) if isinstance(by, dict) else by
         saved = [s for s in task["data"].get("saved", ()) if s["rater"] == rater]
-        now = [s for s in saved if s["at"] == annotation.get("created_at")]
+        matching = [s for s in saved if s["at"] == annotation.get("created_at")]
         yield {
             **{k: v for k, v in task["data"].items() if k in _DATA},
-            **{k: v for s in (*saved[:1], *now[:1]) for k, v in s.items() if k == "seat" or s in now},
+            **{
+                k: v
+                for s in (*saved[:1], *matching[:1])
+                for k, v in s.items()
+                if k == "seat" or s in matching
+            },
             "rater": rater,
-            **{d: said[d]["choices"][0] for d in DIMENSIONS},
-            "note": "\n".join(said.get("note", {}).get("text", ())),
+            **{d: values[d]["choices"][0] for d in DIMENSIONS},
+            "note": "\n".join(values.get("note", {}).get("text", ())),
             "at": annotation.get("created_at"),
             "seconds": annotation.get("lead_time"),
         }

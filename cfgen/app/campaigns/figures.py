@@ -32,19 +32,19 @@ _THIRDS = 3
 def figures(store: Store, campaign: Campaign) -> dict[str, Any]:
     """Everything that a manager's page shows, as JSON: of answers whose cases are in the benchmark, ``out`` are not."""
     planned, campaign = len(campaign.items), standing(store, campaign)
-    found = logs(store, campaign)
-    saved = {log.rater: last(log) for log in found}
+    campaign_logs = logs(store, campaign)
+    saved = {log.rater: last(log) for log in campaign_logs}
     decided = last(log_of(store, campaign, ADJUDICATED))
     return {
         "name": campaign.name,
         "seats": len(campaign.seats),
         "overlap": campaign.overlap,
         "out": planned - len(campaign.items),
-        "progress": [_progress(campaign, log) for log in found],
+        "progress": [_progress(campaign, log) for log in campaign_logs],
         "agreement": [_agreement(campaign, saved, d) for d in DIMENSIONS],
         "pairs": _pairs(campaign, saved),
         "gold": _gold(campaign, saved),
-        "drift": [row for log in found for row in _drift(campaign, log)],
+        "drift": [row for log in campaign_logs for row in _drift(campaign, log)],
         "disputed": disputed(campaign, saved, decided),
     }
 
@@ -53,15 +53,15 @@ def disputed(campaign: Campaign, saved: Saved, decided: Mapping[str, CampaignEnt
     """Answers whose raters differ, the widest first; ``final`` is what a manager has decided."""
     rows = []
     for item in campaign.items:
-        given = {r: s[item.id].scores for r, s in saved.items() if item.id in s}
-        apart = sum(_spread([g.get(d) for g in given.values()]) for d in DIMENSIONS)
-        if item.kind == "answer" and len(given) > 1 and apart:
+        scores_of = {r: s[item.id].scores for r, s in saved.items() if item.id in s}
+        spread = sum(_spread([g.get(d) for g in scores_of.values()]) for d in DIMENSIONS)
+        if item.kind == "answer" and len(scores_of) > 1 and spread:
             final = decided.get(item.id)
             rows.append(
                 {
                     "item": item.id,
-                    "apart": apart,
-                    "given": {r: [g.get(d) for d in DIMENSIONS] for r, g in given.items()},
+                    "apart": spread,
+                    "given": {r: [g.get(d) for d in DIMENSIONS] for r, g in scores_of.items()},
                     "final": [final.scores.get(d) for d in DIMENSIONS] if final else None,
                 }
             )
@@ -70,19 +70,19 @@ def disputed(campaign: Campaign, saved: Saved, decided: Mapping[str, CampaignEnt
 
 def _spread(scores: Sequence[int | None]) -> int:
     """How far apart; UNKNOWN against a score counts as one."""
-    known = [s for s in scores if s is not None]
-    return (max(known) - min(known) if known else 0) or int(0 < len(known) < len(scores))
+    numbers = [s for s in scores if s is not None]
+    return (max(numbers) - min(numbers) if numbers else 0) or int(0 < len(numbers) < len(scores))
 
 
 def _progress(campaign: Campaign, log: CampaignLog) -> dict[str, Any]:
-    wanted, saved = items_of(campaign, log.seat), last(log)
-    ids = {i.id for i in wanted}
+    items, saved = items_of(campaign, log.seat), last(log)
+    ids = {i.id for i in items}
     seconds = [e.seconds for e in saved.values() if e.seconds is not None]
     return {
         "rater": log.rater,
         "seat": log.seat,
-        "done": sum(i.id in saved for i in wanted),
-        "of": len(wanted),
+        "done": sum(i.id in saved for i in items),
+        "of": len(items),
         "seconds": round(median(seconds), 1) if seconds else None,
         "paused": round(sum(e.paused or 0 for e in log.entries) / 60, 1),
         "changed": sum(e.item in ids for e in log.entries) - sum(i in ids for i in saved),
@@ -103,15 +103,17 @@ def _agreement(campaign: Campaign, saved: Saved, dimension: Dimension) -> dict[s
         "alpha": lambda v: krippendorff_alpha(v, level="ordinal"),
         "ac1": gwet_ac1,
     }
-    found: dict[str, Any] = {"score": dimension, "n": int(twice.shape[1]) if twice.size else 0}
+    figures: dict[str, Any] = {"score": dimension, "n": int(twice.shape[1]) if twice.size else 0}
     rng = np.random.default_rng(0)
-    draws = [rng.integers(0, found["n"], found["n"]) for _ in range(_RESAMPLES)] if found["n"] > 1 else []
+    draws = (
+        [rng.integers(0, figures["n"], figures["n"]) for _ in range(_RESAMPLES)] if figures["n"] > 1 else []
+    )
     for name, measure in measures.items():
-        value = measure(twice.tolist()) if found["n"] else None
+        value = measure(twice.tolist()) if figures["n"] else None
         again = [v for d in draws if (v := measure(twice[:, d].tolist())) is not None]
         within = np.percentile(again, [2.5, 97.5]).round(3).tolist() if value is not None and again else None
-        found |= {name: None if value is None else round(value, 3), f"{name}_interval": within}
-    return found
+        figures |= {name: None if value is None else round(value, 3), f"{name}_interval": within}
+    return figures
 
 
 def _pairs(campaign: Campaign, saved: Saved) -> list[dict[str, Any]]:
@@ -121,19 +123,19 @@ def _pairs(campaign: Campaign, saved: Saved) -> list[dict[str, Any]]:
         votes = dict(zip(names, _votes(campaign, saved, dimension), strict=True))
         for n, first in enumerate(names):
             for second in names[n + 1 :]:
-                both = [
+                rated = [
                     (a, b)
                     for a, b in zip(votes[first], votes[second], strict=True)
                     if a is not None and b is not None
                 ]
-                found = agreement([a for a, _ in both], [b for _, b in both], resamples=_RESAMPLES)
+                result = agreement([a for a, _ in rated], [b for _, b in rated], resamples=_RESAMPLES)
                 rows.append(
                     {
                         "score": dimension,
                         "raters": [first, second],
-                        "n": found.n,
-                        "kappa": found.quadratic,
-                        "interval": found.quadratic_interval,
+                        "n": result.n,
+                        "kappa": result.quadratic,
+                        "interval": result.quadratic_interval,
                     }
                 )
     return rows
@@ -188,5 +190,5 @@ def _right(item: CampaignItem, entry: CampaignEntry) -> bool:
 
 
 def _mean(scores: Sequence[int | None]) -> float | None:
-    known = [s for s in scores if s is not None]
-    return round(sum(known) / len(known), 2) if known else None
+    numbers = [s for s in scores if s is not None]
+    return round(sum(numbers) / len(numbers), 2) if numbers else None

@@ -62,10 +62,10 @@ def lent(store: Store, planner: str, case_id: str) -> Lent | None:
 
 def feasible(inputs: RolloutInputs, case: Case, kind: str, of: Lent | None = None) -> bool:
     """Whether the geometry of ``case`` lets this answer be acted out."""
-    known = KNOWN[kind]
+    answer_kind = KNOWN[kind]
     base = Driven.by(of.again.plan) if of and of.again.plan else Baseline.of(*inputs.motion(case))
     target = Target.of(case.placement, base)
-    acts = [act for act in (known.before, known.after) if act]
+    acts = [act for act in (answer_kind.before, answer_kind.after) if act]
     if any(KINDS[act].unfit(base, target) for act in acts):
         return False
     return not isinstance(base, Driven) or all(base.can_drive(KINDS[act].move(base, target)) for act in acts)
@@ -80,12 +80,12 @@ def known_rollouts(
         of: a planner's answers. Where nothing is to be said or done, its own words and plan stand; else its plan is
             driven otherwise, and scripted sentences stand in its form of an answer. None: all is scripted.
     """
-    known = KNOWN[kind]
-    scripted = [_rollout(case.case_id, *to_plan(text)) for text in known_answers(inputs, case, known)]
+    answer_kind = KNOWN[kind]
+    scripted = [_rollout(case.case_id, *to_plan(text)) for text in known_answers(inputs, case, answer_kind)]
     if of is None:
         return scripted[0], scripted[1]
-    before = _as_of(case, of.first, known.before, scripted[0])
-    return before, _as_of(case, of.again, known.after, scripted[1])
+    before = _as_of(case, of.first, answer_kind.before, scripted[0])
+    return before, _as_of(case, of.again, answer_kind.after, scripted[1])
 
 
 def said(rollout: Rollout) -> str:
@@ -145,8 +145,8 @@ def _reworded(own: Rollout, new: Trace) -> tuple[str, Trace]:
         return f"{new.scene} {new.justification}", was  # no form but its own words
     if not was.scene or not was.justification:
         place = " ".join(new.scene.rstrip(".").split()[-3:])
-        whole = new.justification if place in new.justification else f"{new.scene} {new.justification}"
-        new = new.model_copy(update={"scene": whole, "justification": whole})
+        sentence = new.justification if place in new.justification else f"{new.scene} {new.justification}"
+        new = new.model_copy(update={"scene": sentence, "justification": sentence})
     fields = {name: getattr(new, name) if getattr(was, name) else "" for name in Trace.model_fields}
     for name, words in fields.items():
         before = getattr(was, name)
@@ -159,8 +159,8 @@ def _reworded(own: Rollout, new: Trace) -> tuple[str, Trace]:
 
 def frame_of(kind: str) -> str:
     """The arm whose frame is shown second."""
-    known: Known = KNOWN[kind]
-    return known.arm
+    answer_kind: Known = KNOWN[kind]
+    return answer_kind.arm
 
 
 def _rollout(case_id: str, text: str, plan: object) -> Rollout:

@@ -20,8 +20,8 @@ def seat_of(store: Store, campaign: Campaign, rater: str) -> str:
         path = store.campaign_log_path(campaign.name, rater)
         if path.is_file():
             return read_record(path, CampaignLog).seat
-        taken = {log.seat for log in logs(store, campaign)}
-        free = [s for s in campaign.seats if s not in taken]
+        occupied = {log.seat for log in logs(store, campaign)}
+        free = [s for s in campaign.seats if s not in occupied]
         seat = rater if rater in free else next((s for s in free if _is_number(s)), None)
         if seat is None:
             raise InputError(
@@ -67,14 +67,14 @@ def append(
         write_record(path, log.model_copy(update={"entries": (*log.entries, entry)}), store.work)
 
 
-def merge(store: Store, campaign: Campaign, made: Iterable[tuple[str, str, CampaignEntry]]) -> int:
+def merge(store: Store, campaign: Campaign, additions: Iterable[tuple[str, str, CampaignEntry]]) -> int:
     """Add what was saved elsewhere, (rater, seat or "", entry) each, by time; returns how many were new.
 
     Raises:
         InputError: a rater has another seat here, or it is not one of the campaign.
     """
     by_rater: dict[str, list[tuple[str, CampaignEntry]]] = {}
-    for rater, seat, entry in made:
+    for rater, seat, entry in additions:
         by_rater.setdefault(rater, []).append((seat, entry))
     new = 0
     with store.held(f"campaign-{derive_id(campaign.name)}"):
@@ -86,25 +86,30 @@ def merge(store: Store, campaign: Campaign, made: Iterable[tuple[str, str, Campa
                 path, seat = store.campaign_log_path(campaign.name, rater), seated.get(rater, ADJUDICATED)
                 log = CampaignLog(campaign=campaign.name, rater=rater, seat=seat)
                 log = read_record(path, CampaignLog) if path.is_file() else log
-                there = {_known(e) for e in log.entries}
-                added = {k: e for _, e in entries if (k := _known(e)) not in there}
-                whole = sorted((*log.entries, *added.values()), key=lambda e: e.at)
+                present = {_known(e) for e in log.entries}
+                added = {k: e for _, e in entries if (k := _known(e)) not in present}
+                merged = sorted((*log.entries, *added.values()), key=lambda e: e.at)
                 if added or not path.is_file():
-                    write_record(path, log.model_copy(update={"entries": tuple(whole)}), store.work)
+                    write_record(path, log.model_copy(update={"entries": tuple(merged)}), store.work)
                 new += len(added)
     return new
 
 
-def _seated(campaign: Campaign, seated: Mapping[str, str], rater: str, told: set[str]) -> str:
+def _seated(campaign: Campaign, seated: Mapping[str, str], rater: str, seats: set[str]) -> str:
     """The seat of a rater whose scores come from elsewhere: where there is one already, that; else a free one."""
     free = [s for s in campaign.seats if s not in seated.values()]
-    here = seated.get(rater)
-    wanted = {here} if here and not told else told or {rater if rater in free else next(iter(free), "")}
-    if len(wanted) == 1 and (seat := next(iter(wanted))) in ({here} if here else free):
+    seat_here = seated.get(rater)
+    candidates = (
+        {seat_here}
+        if seat_here and not seats
+        else seats or {rater if rater in free else next(iter(free), "")}
+    )
+    if len(candidates) == 1 and (seat := next(iter(candidates))) in ({seat_here} if seat_here else free):
         return seat
     raise InputError(
-        f"campaign '{campaign.name}': rater '{rater}': expected seat {here or ', '.join(free) or 'none, all taken'}, "
-        f"found {', '.join(sorted(wanted)) or 'none'}; two raters cannot share one"
+        f"campaign '{campaign.name}': rater '{rater}': expected seat "
+        f"{seat_here or ', '.join(free) or 'none, all taken'}, "
+        f"found {', '.join(sorted(candidates)) or 'none'}; two raters cannot share one"
     )
 
 
@@ -119,10 +124,10 @@ def last(log: CampaignLog | None) -> dict[str, CampaignEntry]:
 
 def first(log: CampaignLog) -> dict[str, CampaignEntry]:
     """By item, in the order in which they were scored, what was said before anything was seen of the right answer."""
-    found: dict[str, CampaignEntry] = {}
+    entries: dict[str, CampaignEntry] = {}
     for entry in log.entries:
-        found.setdefault(entry.item, entry)
-    return found
+        entries.setdefault(entry.item, entry)
+    return entries
 
 
 def standing(store: Store, campaign: Campaign) -> Campaign:

@@ -31,6 +31,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="which of several samples (--repeats) of an answer counts: the mean of all (default), the first, the one "
         "nearest to the others, or the best",
     )
+    parser.add_argument(
+        "--section",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="one more section, such as metrics, or 'all'; repeatable",
+    )
     parser.add_argument("--strict", action="store_true", help="end at the first fault, with its traceback")
     parser.set_defaults(func=_report)
 
@@ -53,6 +60,7 @@ def _report(arguments: argparse.Namespace) -> int:
         panels=arguments.panels,
         pages=arguments.pages,
         select=arguments.select,
+        sections=arguments.section,
         strict=arguments.strict,
     )
     print(written.leaderboard.markdown())

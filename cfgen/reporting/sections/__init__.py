@@ -1,1 +1,1 @@
-"""The parts of the report, one file each."""
+"""The parts of the report."""

@@ -1,17 +1,61 @@
-"""How all of it was made, in sentences for a paper's appendix: every option, version, seed and statistic."""
+"""How all of it was made, in sentences for a paper, and what broke on the way."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cfgen.core.environment import environment
 from cfgen.core.files import read_each
 from cfgen.core.network import without_secrets
-from cfgen.records import JudgeRun
+from cfgen.records import Fault, JudgeRun
 from cfgen.reporting.basis import judge_words
 from cfgen.reporting.data import ReportData
-from cfgen.reporting.section import Section
+from cfgen.reporting.section import Section, Table
 from cfgen.version import __version__
+
+_NAMED = 12
+
+
+def left_out(section: str, title: str, fault: Fault) -> Section:
+    """In the place of a section that broke."""
+    return Section(id=section, title=title, lead=(f"This section was left out: {fault}",))
+
+
+def faults_section(data: ReportData, own: Sequence[Fault]) -> Section:
+    """``own``: what broke while this report was made."""
+    groups = {
+        "in planners' answers and verdicts": [(f.kind, str(f)) for f in data.faults],
+        "in this report": [(f.kind, str(f)) for f in own],
+        "records that cannot be read": [("damaged record", words) for words in data.damaged],
+    }
+    rows = [
+        (where, kind, next(words for k, words in faults if k == kind), str(count))
+        for where, faults in groups.items()
+        for kind, count in Counter(kind for kind, _ in faults).most_common(_NAMED)
+    ]
+    table = Table(
+        name="faults",
+        title="Faults, by where they happened and what broke",
+        columns=("where", "cause", "for example", "N"),
+        rows=tuple(rows),
+        words=3,
+        note="A fault is neither the planner's nor the judge's: cfgen, or something it called, broke. The answers "
+        "and verdicts count in no rate, and in the column 'faults' of the leaderboard.",
+    )
+    return Section(
+        id="faults",
+        title="Faults",
+        lead=tuple(f"{len(faults)} {where}." for where, faults in groups.items() if faults),
+        tables=(table,) if rows else (),
+        figures={
+            "faults": [f.model_dump(mode="json") for f in data.faults],
+            "report_faults": [f.model_dump(mode="json") for f in own],
+            "damaged": list(data.damaged),
+        },
+    )
+
+
+# --- how all of it was made, in sentences for a paper's appendix: every option, version, seed and statistic
 
 #: of a hash, as it is told here
 _SHORT = 12
@@ -50,7 +94,7 @@ def methods_section(data: ReportData) -> Section:
 
 
 def _benchmark(data: ReportData) -> str:
-    made = data.benchmark
+    bench = data.benchmark
     by = Counter(
         f"{case.provenance.inpainter} {case.provenance.inpainter_version} (cfgen {case.provenance.cfgen_version})"
         for case in data.cases
@@ -60,23 +104,24 @@ def _benchmark(data: ReportData) -> str:
         for scene in data.scenes.values()
     )
     options = {
-        "hazards": list(made.hazards) or "all",
-        "inpainter options": dict(made.inpainter_options),
-        "guide": made.guide,
-        "masks": f"{made.masks} {_told(made.masks_options)}".strip(),
-        "detector": f"{made.detector} {_told(made.detector_options)}".strip(),
-        "own gates": dict(made.gates),
-        "where": made.sampling.where if made.sampling else "",
+        "hazards": list(bench.hazards) or "all",
+        "inpainter options": dict(bench.inpainter_options),
+        "guide": bench.guide,
+        "masks": f"{bench.masks} {_in_words(bench.masks_options)}".strip(),
+        "detector": f"{bench.detector} {_in_words(bench.detector_options)}".strip(),
+        "own gates": dict(bench.gates),
+        "where": bench.sampling.where if bench.sampling else "",
     }
     blurred = sum("anonymized" in case.provenance.report for case in data.cases)
     return (
-        f"The benchmark holds {len(data.case_ids)} counterfactual cases of {made.n} asked for, in {len(data.scenes)} "
+        f"The benchmark holds {len(data.case_ids)} counterfactual cases of {bench.n} asked for, in {len(data.scenes)} "
         f"scenes ({_counted(sources)}); {len(data.rejections)} pairs of scene and hazard were refused. It was built "
-        f"with cfgen {made.cfgen_version}, seed {made.seed}, taxonomy {_short(made.taxonomy_hash)}; road seen by "
-        f"'{made.perception}' ({_told(made.perception_identity)}); drawn by {_counted(by)}; required deceleration "
-        f"{made.decel_band[0]:g} to {made.decel_band[1]:g} m/s^2; control arms: {', '.join(made.controls) or 'none'}; "
-        f"other distances: {', '.join(f'{d:g}' for d in made.distances) or 'none'}; "
-        f"{_told({k: v for k, v in options.items() if v})}."
+        f"with cfgen {bench.cfgen_version}, seed {bench.seed}, taxonomy {_short(bench.taxonomy_hash)}; road seen by "
+        f"'{bench.perception}' ({_in_words(bench.perception_identity)}); drawn by {_counted(by)}; required "
+        f"deceleration {bench.decel_band[0]:g} to {bench.decel_band[1]:g} m/s^2; control arms: "
+        f"{', '.join(bench.controls) or 'none'}; other distances: "
+        f"{', '.join(f'{d:g}' for d in bench.distances) or 'none'}; "
+        f"{_in_words({k: v for k, v in options.items() if v})}."
         f" {_building(data)}"
         f"{f' Faces and plates were blurred in the frames of {blurred} cases.' if blurred else ''}"
     )
@@ -85,61 +130,62 @@ def _benchmark(data: ReportData) -> str:
 def _building(data: ReportData) -> str:
     """Of the build, what is on record besides its options: the network and the tries that it took."""
     report = data.store.build_report()
-    tried = [len(one.attempts) for many in (data.cases, data.rejections) for one in many]
-    tries = Counter(filter(None, tried))
+    attempt_counts = [len(record.attempts) for many in (data.cases, data.rejections) for record in many]
+    tries = Counter(filter(None, attempt_counts))
     attempts = ", ".join(f"{count} took {n}" for n, count in sorted(tries.items())) or "not on record"
     network = "not on record" if report is None else report.network or "everything could be reached"
     return (
-        f"Attempts at the {len(tried)} pairs tried: {attempts}; network in the last build: "
+        f"Attempts at the {len(attempt_counts)} pairs tried: {attempts}; network in the last build: "
         f"{network}. {_made_with(report.environment if report else {})}"
     )
 
 
-def _made_with(found: Mapping[str, str]) -> str:
-    if not found:
+def _made_with(versions: Mapping[str, str]) -> str:
+    if not versions:
         return "Versions of Python, OpenCV, NumPy and Pillow in the build are not on record."
-    said = ", ".join(f"{_NAMES.get(name, name)} {version}" for name, version in found.items())
-    return f"The last build had {said}."
+    words = ", ".join(f"{_NAMES.get(name, name)} {version}" for name, version in versions.items())
+    return f"The last build had {words}."
 
 
 def _here() -> str:
-    found = environment()
-    system = found.pop("system")
-    said = ", ".join(
-        f"{_NAMES.get(name, name)} {version}" for name, version in found.items() if name != "cfgen"
+    versions = environment()
+    system = versions.pop("system")
+    words = ", ".join(
+        f"{_NAMES.get(name, name)} {version}" for name, version in versions.items() if name != "cfgen"
     )
-    return f"This report was made by cfgen {__version__} with {said}, on {system}."
+    return f"This report was made by cfgen {__version__} with {words}, on {system}."
 
 
 def _planner(data: ReportData, planner: str) -> str:
     run = data.runs.get(planner)
-    found = [
+    answers = [
         (answer.status, len(answer.plan.waypoints) if answer.plan else 0) for answer in data.rollouts[planner]
     ]
-    steps = {n for _, n in found if n}
+    steps = {n for _, n in answers if n}
     horizon = " or ".join(f"{0.25 * n:g} s" for n in sorted(steps)) or "none: no plan"
-    failed = sum(status != "ok" for status, _ in found)
-    said = (
+    failed = sum(status != "ok" for status, _ in answers)
+    words = (
         f"Planner '{planner}' was asked in the arms original, {', '.join(data.arms(planner)) or 'none'}; horizon "
-        f"{horizon} at 4 Hz; {failed} of {len(found)} answers failed; graded: {data.sample(planner)}"
+        f"{horizon} at 4 Hz; {failed} of {len(answers)} answers failed; graded: {data.sample(planner)}"
     )
     if run is None:
-        return f"{said}. What it was asked is not on record."
+        return f"{words}. What it was asked is not on record."
     return (
-        f"{said}. Given as '{run.spec}', {run.repeats} answers an arm, seed {run.seed}, floor '{run.floor or 'mean'}', "
-        f"needs {_told({k: v for k, v in run.needs.items() if v})}, process: {run.isolation or 'not told'}, network: "
-        f"{_all(run.network)}, sight: {_all(run.sight)}; fingerprint {_told(run.fingerprint)}."
+        f"{words}. Given as '{run.spec}', {run.repeats} answers an arm, seed {run.seed}, floor "
+        f"'{run.floor or 'mean'}', needs {_in_words({k: v for k, v in run.needs.items() if v})}, process: "
+        f"{run.isolation or 'not told'}, network: {_all(run.network)}, "
+        f"sight: {_all(run.sight)}; fingerprint {_in_words(run.fingerprint)}."
     )
 
 
 def _judges(data: ReportData) -> Iterable[str]:
-    found = read_each(sorted(data.store.root.glob("verdicts/*/judge.json")), JudgeRun)
-    runs = {run.judge: run for _, run in found if isinstance(run, JudgeRun)}
+    records = read_each(sorted(data.store.root.glob("verdicts/*/judge.json")), JudgeRun)
+    runs = {run.judge: run for _, run in records if isinstance(run, JudgeRun)}
     for judge in data.judges:
         words = f"J{judge_words(data, judge)[1:]}"
         if run := runs.get(judge):
             words += (
-                f"; given as '{run.spec}', wording {_short(run.rubric_hash)}, options {_told(run.options)}, "
+                f"; given as '{run.spec}', wording {_short(run.rubric_hash)}, options {_in_words(run.options)}, "
                 f"network: {_all(run.network)}"
             )
         calibrated = (
@@ -156,10 +202,10 @@ def _counted(counts: Mapping[str, int]) -> str:
     return "; ".join(f"{n} of {name}" for name, n in sorted(counts.items()))
 
 
-def _told(values: Mapping[str, Any]) -> str:
+def _in_words(values: Mapping[str, Any]) -> str:
     def one(value: Any) -> str:
         if isinstance(value, Mapping):
-            return f"({_told(value)})"
+            return f"({_in_words(value)})"
         if isinstance(value, (list, tuple)):
             return "+".join(map(str, value))
         return _short(value) if isinstance(value, str) else str(value)

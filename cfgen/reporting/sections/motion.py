@@ -1,18 +1,23 @@
-"""What the trajectories do about the hazard, when they are driven."""
+"""What the trajectories do about the hazard when a car drives them, and every registered metric."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from sys import intern
 
 import numpy as np
 
 from cfgen.core.disk_backed import DiskList
+from cfgen.core.faults import contained, fault_of
+from cfgen.core.registry import first_line
 from cfgen.geometry.driving import Drive
 from cfgen.metrics.kinematics import Encounter, displacement_errors, reached_after_s
 from cfgen.metrics.rates import Rate
-from cfgen.reporting.answers import Key
-from cfgen.reporting.data import ReportData
-from cfgen.reporting.section import Section
-from cfgen.reporting.table import Table
+from cfgen.metrics.registry import METRICS, Mean, Metric, mean, measure, over_repeats
+from cfgen.records import Case, Fault
+from cfgen.reporting.data import Key, ReportData, place_of
+from cfgen.reporting.section import Section, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +48,8 @@ def motion_section(data: ReportData) -> Section:
     for planner in data.planners:
         for arm, met in encounters(data, planner):
             rows.append((planner, arm, *_words(met, arm)))
-            for one in met:
-                figures.append({"planner": planner, "arm": arm, **_plain(one)})
+            for sample in met:
+                figures.append({"planner": planner, "arm": arm, **_plain(sample)})
     return Section(
         id="motion",
         title="Motion",
@@ -59,18 +64,18 @@ def encounters(data: ReportData, planner: str) -> Iterator[tuple[str, list[Met]]
     In the original arm nothing stands at the hazard's place.
     """
     drives = {arm: driven for arm in ARMS if (driven := data.drives(planner, arm))}
-    asked: list[tuple[Key, ...]]
+    keys_of_pairs: list[tuple[Key, ...]]
     if len(drives) == len(ARMS):
-        asked = [(base, key) for key, base in data.pairs(planner, "hazard").items()]
+        keys_of_pairs = [(base, key) for key, base in data.pairs(planner, "hazard").items()]
     else:
-        found = {arm: data.answers(planner, arm) for arm in drives}
-        asked = [(key,) for answers in found.values() for key in answers if answers.has(key)]
-    for i, arm in enumerate(drives if asked else ()):
+        answers_of = {arm: data.answers(planner, arm) for arm in drives}
+        keys_of_pairs = [(key,) for answers in answers_of.values() for key in answers if answers.has(key)]
+    for i, arm in enumerate(drives if keys_of_pairs else ()):
         each = []
-        for keys in asked:
-            both = [one for of, key in zip(drives.values(), keys, strict=True) if (one := of[key])]
-            shorter = min(len(d.poses) for d in both) / len(both[i].poses)
-            each.append(_met(data, planner, arm, keys[i], both[i], shorter))
+        for keys in keys_of_pairs:
+            pair = [motion for of, key in zip(drives.values(), keys, strict=True) if (motion := of[key])]
+            shorter = min(len(d.poses) for d in pair) / len(pair[i].poses)
+            each.append(_met(data, planner, arm, keys[i], pair[i], shorter))
         yield arm, each
 
 
@@ -102,15 +107,15 @@ def _words(met: list[Met], arm: str) -> tuple[str, ...]:
     each = [m for m in met if m.within]
 
     def share(of: Callable[[Encounter], bool]) -> str:
-        found = _by_case(each, lambda m: float(of(m.encounter)))
-        return Rate.of(sum(found), len(found)).percent()
+        values = _by_case(each, lambda m: float(of(m.encounter)))
+        return Rate.of(sum(values), len(values)).percent()
 
     def median(of: Callable[[Encounter], float | None]) -> str:
         return _median(_by_case(each, lambda m: of(m.encounter)))
 
     def error(which: int) -> str:
-        found = _by_case(met, lambda m: m.errors and m.errors[which]) if arm == "original" else []
-        return f"{np.mean(found):.2f}" if found else "-"
+        values = _by_case(met, lambda m: m.errors and m.errors[which]) if arm == "original" else []
+        return f"{np.mean(values):.2f}" if values else "-"
 
     none = _by_case(met, lambda m: float(bool(m.incoherent)))
     within = len({m.case_id for m in each})
@@ -135,15 +140,15 @@ def _words(met: list[Met], arm: str) -> tuple[str, ...]:
 
 def _by_case(met: Sequence[Met], of: Callable[[Met], float | None]) -> list[float]:
     """The mean over each case's samples that have a value."""
-    found: dict[str, list[float]] = {}
-    for one in met:
-        if (value := of(one)) is not None:
-            found.setdefault(one.case_id, []).append(value)
-    return [sum(values) / len(values) for values in found.values()]
+    values_of: dict[str, list[float]] = {}
+    for sample in met:
+        if (value := of(sample)) is not None:
+            values_of.setdefault(sample.case_id, []).append(value)
+    return [sum(values) / len(values) for values in values_of.values()]
 
 
-def _horizons(found: Sequence[float]) -> str:
-    low, high = min(found), max(found)
+def _horizons(horizons: Sequence[float]) -> str:
+    low, high = min(horizons), max(horizons)
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
@@ -185,3 +190,117 @@ def _table(rows: list[tuple[str, ...]]) -> Table:
         "drive; no motion: plans that no car can follow; ADE, FDE: of the plan as drawn to the recorded drive; these "
         "over all N + beyond. Of several samples those that count, each case by their mean.",
     )
+
+
+# --- every registered metric on every pair of plans -------------------------------------------------------
+
+#: (planner, arm) -> metric -> case -> its number
+Numbers = dict[tuple[str, str], dict[str, dict[str, float]]]
+
+
+def measured_section(data: ReportData) -> Section:
+    """Every registered metric: by planner and arm with its interval, and by case in a CSV."""
+    metrics, broken = METRICS.load_each()
+    faults = [fault_of(error, f"metric '{name}'") for name, error in broken.items()]
+    numbers = {
+        (planner, arm): _numbers(data, planner, arm, metrics, faults)
+        for planner in data.planners
+        for arm in data.arms(planner)
+    }
+    means = {
+        (metric, *where): mean(values)
+        for where, by_metric in _shared(numbers).items()
+        for metric, values in by_metric.items()
+    }
+    rows = [(name, planner, arm, *_mean_cells(m)) for (name, planner, arm), m in means.items() if m.n]
+    order = list(metrics)
+    rows.sort(key=lambda row: (order.index(row[0]), data.planners.index(row[1])))
+    return Section(
+        id="metrics",
+        title="Metrics",
+        lead=tuple(f"Left out: {fault}" for fault in faults),
+        tables=(_metrics_table(rows, metrics),) if rows else (),
+        files=(_cases(data, numbers, order),) if rows else (),
+        figures={
+            "metrics": [
+                {"metric": name, "planner": planner, "arm": arm, **asdict(m)}
+                for (name, planner, arm), m in means.items()
+            ]
+        },
+        faults=tuple(faults),
+    )
+
+
+def _numbers(
+    data: ReportData, planner: str, arm: str, metrics: dict[str, Metric], faults: list[Fault]
+) -> dict[str, dict[str, float]]:
+    """metric -> case -> mean over repeats; the first of each kind of what breaks goes to ``faults``."""
+    values: dict[str, dict[tuple[str, int], float]] = defaultdict(dict)
+    for case, repeat, original, modified in _pairs(data, planner, arm):
+        for name, metric in metrics.items():
+            work = partial(measure, metric, original, modified, place_of(case, arm), case)
+            where = f"metric '{name}' on {planner}, {arm} of case {case.case_id}"
+            value = contained(work, where, strict=data.strict)
+            if isinstance(value, Fault):
+                if all(f.where.split(" on ")[0] != f"metric '{name}'" for f in faults):
+                    faults.append(value)
+            elif value is not None:
+                values[name][case.case_id, repeat] = value
+    return {name: over_repeats(values[name]) for name in metrics}
+
+
+def _shared(numbers: Numbers) -> Numbers:
+    """A planner's arms are compared over the cases in which each of them has a number."""
+    cases: dict[tuple[str, str], set[str]] = {}
+    for (planner, _), by_metric in numbers.items():
+        for metric, values in by_metric.items():
+            if values:
+                cases[planner, metric] = cases.get((planner, metric), set(values)) & set(values)
+    return {
+        (planner, arm): {
+            metric: {case: v for case, v in values.items() if case in cases[planner, metric]}
+            for metric, values in by_metric.items()
+        }
+        for (planner, arm), by_metric in numbers.items()
+    }
+
+
+def _pairs(data: ReportData, planner: str, arm: str) -> Iterator[tuple[Case, int, np.ndarray, np.ndarray]]:
+    """Drives that count, where both frames have a plan."""
+    originals, answers = data.drives(planner, "original"), data.drives(planner, arm)
+    for key, base in data.pairs(planner, arm).items():
+        original, modified = originals[base], answers[key]
+        if original is not None and modified is not None:
+            yield data.by_id[key[0]], key[1], original.poses.copy(), modified.poses.copy()
+
+
+def _mean_cells(result: Mean) -> tuple[str, str, str]:
+    interval = "-" if result.low is None or result.high is None else f"{result.low:.2f} to {result.high:.2f}"
+    return f"{result.value:.2f}", interval, str(result.n)
+
+
+def _metrics_table(rows: Sequence[tuple[str, ...]], metrics: dict[str, Metric]) -> Table:
+    notes = (f"{name}: {summary}" for name, metric in metrics.items() if (summary := first_line(metric)))
+    return Table(
+        name="metrics",
+        title="Means of what is measured on pairs of plans",
+        columns=("metric", "planner", "arm", "mean", "95% interval", "N"),
+        rows=tuple(rows),
+        words=3,
+        note=" ".join(("Of plans as a car drives them, over the cases that a planner's arms share.", *notes)),
+    )
+
+
+def _cases(data: ReportData, numbers: Numbers, order: list[str]) -> Table:
+    names = {case.case_id: intern(case.hazard.id) for case in data.cases}
+    rows = (
+        (planner, arm, case_id, names[case_id], *(_cell(by_metric[m].get(case_id)) for m in order))
+        for (planner, arm), by_metric in numbers.items()
+        for case_id in sorted({c for values in by_metric.values() for c in values})
+    )
+    columns = ("planner", "arm", "case", "hazard", *order)
+    return Table("cases", "Every case", columns, DiskList(data.disk, rows), words=4)
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"

@@ -1,17 +1,240 @@
-"""The table of the paper's Table 5: strict success with everything that was left out in the same row."""
+"""Strict success, and hit rate minus false-alarm rate, which planners are ranked by."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
+from typing import Literal
 
-from cfgen.metrics.floor import Floor
+from cfgen.metrics.floor import Floor, above_floor
+from cfgen.metrics.paired import Difference
+from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import SuccessRow, success_row
-from cfgen.records import DIMENSIONS, judged_as
-from cfgen.reporting.charts import Series, rows_chart
-from cfgen.reporting.data import ReportData
-from cfgen.reporting.section import Plot, Section
-from cfgen.reporting.sections.floor import floor_of, rank, signed
-from cfgen.reporting.table import Table
+from cfgen.records import CONTROLS, DIMENSIONS, Dimension, FloorKind, judged_as
+from cfgen.reporting.data import ReportData, credited_contact, judged, measured
+from cfgen.reporting.drawing import Drawing, Series, rows_chart
+from cfgen.reporting.section import Plot, Section, Table
+
+#: What counts as an event: a judge's dimension, or the trajectory alone.
+Event = Dimension | Literal["trajectory"]
+LEADING: tuple[Event, ...] = ("overall", "waypoints")
+Floors = dict[tuple[str, Event], Floor]
+#: set large; the others have a line each
+_LARGE = 4
+_NAMES: dict[Event, str] = {
+    "reasoning": "judged: reasoning",
+    "waypoints": "judged: waypoints",
+    "overall": "judged: overall",
+    "trajectory": "measured: trajectory",
+}
+
+
+_FLOORS: dict[FloorKind, str] = {
+    "mean": "its control arms on average",
+    "rerun": "the rerun",
+    "null": "the null edit",
+    "nuisance": "the frame with a harmless object",
+    "worst": "its worst control arm, {}",
+}
+
+
+def headline_section(data: ReportData) -> Section:
+    """How much of the response is due to the hazard."""
+    return floor_sections(data)[0]
+
+
+def floor_section(data: ReportData) -> Section:
+    """The same event in every arm, with and without a hazard."""
+    return floor_sections(data)[1]
+
+
+def floor_sections(data: ReportData) -> tuple[Section, Section]:
+    """The headline, and the arms behind it."""
+    return data.once(("floor sections",), lambda: _sections(data))
+
+
+def _sections(data: ReportData) -> tuple[Section, Section]:
+    floors: Floors = {(p, event): floor_of(data, p, event) for p in data.planners for event in _NAMES}
+    floors = {key: floor for key, floor in floors.items() if floor.hazard.n}
+    # a judge that leaves overall out is reported by what it judges; nobody it judged is left out
+    leading = max(LEADING, key=lambda event: sum((p, event) in floors for p in data.planners))
+    planners = [p for p in data.planners if (p, leading) in floors]
+    ranked = sorted(planners, key=lambda p: (p not in data.ranking, *rank(floors[p, leading])))
+    competing = [p for p in ranked if p in data.ranking]
+    large = ([p for p in competing if floors[p, leading].headline.value is not None] or competing)[:_LARGE]
+    plots = [
+        Plot(f"floor-{event}", "Events in every arm", partial(_chart, floors, ranked, event), "floor", name)
+        for event, name in _NAMES.items()
+        if any((p, event) in floors for p in ranked)
+    ]
+    headline = Section(
+        id="headline",
+        title="Response to the hazard, above the floor",
+        headline=tuple(
+            (
+                *_points(floors[p, leading]),
+                sentence(p, floors[p, leading], data.main_judge, leading)
+                + credited_contact(data, p, leading),
+            )
+            for p in large
+        ),
+        lead=(
+            *(_line(p, floors[p, leading]) for p in competing if p not in large),
+            *data.bench_judges.passed_over(),
+        ),
+    )
+    behind = Section(
+        id="floor",
+        title="The floor",
+        lead=(f"Intervals are {data.blocks[1]}.",),
+        tables=(_table(floors, ranked),),
+        plots=tuple(plots),
+        figures={"floor": [{"planner": p, "event": e, **asdict(f)} for (p, e), f in floors.items()]},
+    )
+    return headline, behind
+
+
+def sentence(planner: str, floor: Floor, judge: str = "", event: Event = "overall") -> str:
+    """The headline number in one sentence."""
+    above = floor.headline
+    fit = (
+        "words and a trajectory that fit"
+        if event == "overall"
+        else "a trajectory that reacts, in time or not (no judge read the words)"
+    )
+    hits = f"{planner} answers {floor.hazard.percent()}% of the hazards with {fit}"
+    if above.value is None or above.low is None or above.high is None:
+        lacks = "No sham pair of its floor was judged, so part of this may be noise or an easy judge."
+        return f"{hits} (95% interval {floor.hazard.interval()}, {floor.hazard.n} cases). {lacks}"
+    arms = _FLOORS[floor.kind].format(floor.worst) + (
+        f" ({', '.join(floor.arms)})" if floor.kind == "mean" else ""
+    )
+    return (
+        f"{hits}: {_signed(above)} against what {judge or 'the judge'} credits to its answers from {arms}, "
+        f"which never saw the hazard.{_worst(floor)}"
+    )
+
+
+def _signed(difference: Difference) -> str:
+    """Points above the floor, below it with a minus, as is their interval."""
+    value, low, high = (100 * (v or 0.0) for v in (difference.value, difference.low, difference.high))
+    return f"{value:+.1f} points (95% interval {low:+.1f} to {high:+.1f}, {difference.n} cases)"
+
+
+def _worst(floor: Floor) -> str:
+    """The conservative figure, where it is another than the headline."""
+    difference = floor.conservative
+    if len(floor.controls) < 2 or floor.kind in ("worst", floor.worst):
+        return ""
+    if difference.value is None or difference.low is None or difference.high is None:
+        return ""
+    return (
+        f" Against its worst arm alone ({floor.worst}), which is too low on average: {_signed(difference)}."
+    )
+
+
+def _line(planner: str, floor: Floor) -> str:
+    """The headline of a planner that is not set large."""
+    above, arms = floor.headline, _FLOORS[floor.kind].format(floor.worst)
+    raw = f"{floor.hazard.percent()}% of {floor.hazard.n} hazards"
+    if above.value is None or above.low is None or above.high is None:
+        return f"{planner}: {raw}; no sham pair of its floor was judged, so nothing is known above it."
+    return f"{planner}: {_signed(above)} against {arms} ({raw})."
+
+
+def floor_of(data: ReportData, planner: str, event: Event, judge: str = "") -> Floor:
+    """Above the declared floor, under ``judge`` (the main one unless told)."""
+
+    def of(arm: str) -> dict[str, float]:
+        if event == "trajectory":
+            return measured(data, planner, arm)
+        return judged(data, planner, arm, event, judge)
+
+    kind = data.floor(planner)
+    return above_floor(of("hazard"), {arm: of(arm) for arm in CONTROLS}, kind, data.blocks[0])
+
+
+def rank(floor: Floor) -> tuple[bool, str, float]:
+    """Above one and the same floor, the best first; then those that have none, by their raw share."""
+    value = floor.headline.value
+    return value is None, floor.kind, -(floor.hazard.value or 0.0 if value is None else value)
+
+
+def _points(floor: Floor) -> tuple[str, str]:
+    value = floor.headline.value
+    return (floor.hazard.percent(), "% of hazards") if value is None else (f"{100 * value:+.1f}", "points")
+
+
+def _table(floors: Floors, ranked: list[str]) -> Table:
+    rows = []
+    for planner in ranked:
+        for event, name in _NAMES.items():
+            if (planner, event) not in floors:
+                continue
+            floor = floors[planner, event]
+            arms = [_rate(floor.controls.get(arm)) for arm in CONTROLS]
+            d_prime = floor.d_prime.get(floor.worst)
+            rows.append(
+                (
+                    planner,
+                    name,
+                    _rate(floor.hazard),
+                    *arms,
+                    *signed(floor.headline),
+                    floor.kind if floor.arms else "-",
+                    str(floor.headline.n),
+                    *signed(floor.conservative),
+                    floor.worst or "-",
+                    "-" if d_prime is None else f"{d_prime:.2f}",
+                )
+            )
+    return Table(
+        name="floor",
+        title="The same event with and without a hazard",
+        columns=(
+            "planner",
+            "event",
+            "hazard %",
+            *(f"{a} %" for a in CONTROLS),
+            "above floor",
+            "95% interval",
+            "floor",
+            "shared cases",
+            "above worst",
+            "95% interval of that",
+            "worst",
+            "d' against worst",
+        ),
+        rows=tuple(rows),
+        words=2,
+        note="Judged: in a sham pair the judge sees the hazard, and the answer that the planner gave in the control "
+        "arm; what succeeds there is a false alarm. Rerun: the original frame again. Null: an edit that adds nothing. "
+        "Nuisance: a harmless object. Floor: declared before scoring; the mean is that of the arms there are. Shared "
+        "cases: those that the hazard and all arms of the floor have. Above worst: against the arm with the most "
+        "events, too low on average where there are several. Measured, without a judge: the plan is held back by the "
+        "time the original gets there, or leaves more room. In brackets: cases.",
+    )
+
+
+def _rate(rate: Rate | None) -> str:
+    return "-" if rate is None or rate.value is None else f"{rate.percent()} ({rate.n})"
+
+
+def signed(difference: Difference) -> tuple[str, str]:
+    """Points and their interval, each with its sign."""
+    if difference.value is None or difference.low is None or difference.high is None:
+        return "-", "-"
+    return f"{100 * difference.value:+.1f}", f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}"
+
+
+def _chart(floors: Floors, ranked: list[str], event: Event, width: float) -> Drawing:
+    planners = [p for p in ranked if (p, event) in floors]
+    arms = [arm for arm in CONTROLS if any(arm in floors[p, event].controls for p in planners)]
+    series = [Series("hazard", [floors[p, event].hazard for p in planners])]
+    series += [Series(arm, [floors[p, event].controls.get(arm) for p in planners]) for arm in arms]
+    return rows_chart(f"Events in every arm, {_NAMES[event]}", planners, series, width)
+
+
+# --- the table of the paper's Table 5: strict success with everything that was left out in the same row ---
 
 #: (judge, planner) -> its response above the floor
 Above = Mapping[tuple[str, str], Floor]
@@ -60,8 +283,8 @@ def success_rows(data: ReportData) -> list[SuccessRow]:
 
 def _above(data: ReportData, row: SuccessRow) -> Floor:
     """What the row's planner has above its floor, of the last score that its judge gives."""
-    given = [d for d in DIMENSIONS if row.rates[d].n]
-    return floor_of(data, row.planner, given[-1] if given else DIMENSIONS[-1], row.judge)
+    scores = [d for d in DIMENSIONS if row.rates[d].n]
+    return floor_of(data, row.planner, scores[-1] if scores else DIMENSIONS[-1], row.judge)
 
 
 def ranked_rows(data: ReportData, rows: list[SuccessRow]) -> tuple[list[SuccessRow], Above]:

@@ -1,4 +1,4 @@
-"""What a board's keeper does anew: judge stored answers, or ask a planner on scenes that nobody else has."""
+"""What a board's maintainer does anew: judge stored answers, or ask a planner on scenes that nobody else has."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -33,9 +33,9 @@ def rejudge(board: Board, options: JudgeOptions, entries: Sequence[str] = ()) ->
     """
     _check_judge(options.judge)
     bench = Store(options.bench)
-    here = hash_of(bench)
+    benchmark_sha = hash_of(bench)
     added, failed = [], []
-    for row in _chosen(board, entries, here, bench):
+    for row in _chosen(board, entries, benchmark_sha, bench):
         try:
             added.append(_rejudge(board, bench, row, options))
         except CfgenError as error:
@@ -55,10 +55,10 @@ def rerun(board: Board, options: ScoreOptions) -> Added:
             f"planner '{options.planner}': is a file of answers, which nobody can run again; add its bundle as "
             "self-reported"
         )
-    done = score(options)
+    run = score(options)
     with tempfile.TemporaryDirectory(prefix="cfgen-board-") as folder:
         out = Path(folder) / "bundle"
-        export_bundle(Store(options.bench), done.planner, done.judge, out, options.rubric)
+        export_bundle(Store(options.bench), run.planner, run.judge, out, options.rubric)
         return board.add(out, "rerun")
 
 
@@ -72,21 +72,21 @@ def _check_judge(judge: str) -> None:
         raise InputError("judge: expected who judges, found 'none'; see: cfgen judge list")
 
 
-def _chosen(board: Board, entries: Sequence[str], here: Sha256, bench: Store) -> list[Row]:
+def _chosen(board: Board, entries: Sequence[str], benchmark_sha: Sha256, bench: Store) -> list[Row]:
     rows = {row.entry.entry: row for row in board.rows()}
     for name in entries:
         if name not in rows:
             raise InputError(
                 f"entry '{name}': expected one of {board.root}: {', '.join(rows)}{did_you_mean(name, list(rows))}"
             )
-    wanted = [rows[name] for name in entries] or [
+    candidates = [rows[name] for name in entries] or [
         row for row in rows.values() if row.entry.kind == "self-reported"
     ]
-    chosen = [row for row in wanted if row.bundle.index.benchmark == here]
-    if others := [row for row in wanted if row not in chosen] if entries or not chosen else []:
+    chosen = [row for row in candidates if row.bundle.index.benchmark == benchmark_sha]
+    if foreign := [row for row in candidates if row not in chosen] if entries or not chosen else []:
         raise InputError(
-            f"{bench.root}: is benchmark {here[:19]}, but entry '{others[0].entry.entry}' is of "
-            f"{others[0].bundle.index.benchmark[:19]}; give the benchmark that it was scored on"
+            f"{bench.root}: is benchmark {benchmark_sha[:19]}, but entry '{foreign[0].entry.entry}' is of "
+            f"{foreign[0].bundle.index.benchmark[:19]}; give the benchmark that it was scored on"
         )
     return chosen
 
@@ -94,10 +94,10 @@ def _chosen(board: Board, entries: Sequence[str], here: Sha256, bench: Store) ->
 def _rejudge(board: Board, bench: Store, row: Row, options: JudgeOptions) -> Added:
     with _view(bench, row) as view:
         planner = row.bundle.run.planner
-        (found,) = judge_stored(replace(options, bench=view.root, planners=(planner,)), named=bench.root)
+        (run,) = judge_stored(replace(options, bench=view.root, planners=(planner,)), named=bench.root)
         out = view.root / "bundle"
         hashes = {case_id: case.hash for case_id, case in row.bundle.index.cases.items()}
-        export_bundle(view, planner, found.judge, out, options.rubric, hashes)
+        export_bundle(view, planner, run.judge, out, options.rubric, hashes)
         return board.add(out, "rejudged", row.entry.entry)
 
 

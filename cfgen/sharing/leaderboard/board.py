@@ -26,8 +26,8 @@ BOARD, ENTRIES, ENTRY, BUNDLE = "board.json", "entries", "entry.json", "bundle.c
 Kind = Literal["self-reported", "rejudged", "rerun"]
 KINDS: dict[Kind, str] = {
     "self-reported": "answers and verdicts as they were handed in",
-    "rejudged": "answers as they were handed in, judged by the board's keeper",
-    "rerun": "asked and judged by the board's keeper",
+    "rejudged": "answers as they were handed in, judged by the board's maintainer",
+    "rerun": "asked and judged by the board's maintainer",
 }
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,119}")
 
@@ -94,12 +94,12 @@ class Board:
         self.root = Path(root)
         if (self.root / BOARD).is_file():
             return
-        there = self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir()))
-        if there or not create:
-            found = "something else" if there else "nothing"
+        occupied = self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir()))
+        if occupied or not create:
+            content = "something else" if occupied else "nothing"
             raise InputError(
-                f"{self.root}: expected a leaderboard (with {BOARD}), found {found}; begin one in a new folder: cfgen "
-                "leaderboard add BOARD BUNDLE"
+                f"{self.root}: expected a leaderboard (with {BOARD}), found {content}; begin one in a new folder: "
+                "cfgen leaderboard add BOARD BUNDLE"
             )
         write_record(self.root / BOARD, BoardRecord(title=title or self.root.resolve().name))
 
@@ -120,27 +120,29 @@ class Board:
             InputError: it does not verify, competes with nobody, or tells otherwise of the benchmark than another
                 entry does.
         """
-        found = read_bundle(bundle)
-        proof = prove(found)
-        if found.run.needs.get("truth"):
+        content = read_bundle(bundle)
+        proof = prove(content)
+        if content.run.needs.get("truth"):
             raise InputError(
-                f"{bundle}: planner '{found.run.planner}' is told what was added where: it competes with nobody"
+                f"{bundle}: planner '{content.run.planner}' is told what was added where: it competes with nobody"
             )
         data = bundle.read_bytes()
-        whole = hash_bytes(data)
-        name = f"{found.run.planner[:100]}-{whole.removeprefix('sha256:')[:12]}"
-        there = self.folder(name) / ENTRY
-        if there.is_file():
-            return self._vouched(there, kind, of)
-        made = Entry(entry=name, bundle=whole, kind=kind, of=of, added=datetime.now(UTC).strftime("%Y-%m-%d"))
-        new = Row(made, found, proof)
+        file_hash = hash_bytes(data)
+        name = f"{content.run.planner[:100]}-{file_hash.removeprefix('sha256:')[:12]}"
+        record = self.folder(name) / ENTRY
+        if record.is_file():
+            return self._vouched(record, kind, of)
+        entry = Entry(
+            entry=name, bundle=file_hash, kind=kind, of=of, added=datetime.now(UTC).strftime("%Y-%m-%d")
+        )
+        new = Row(entry, content, proof)
         with hold(self.root, "adding"):
             for row in self.rows():
                 if clash := _clash(row, new):
                     raise InputError(f"{bundle}: {clash}")
             write_bytes(self.folder(name) / BUNDLE, data)
-            write_record(self.folder(name) / ENTRY, made)
-        return Added(made)
+            write_record(self.folder(name) / ENTRY, entry)
+        return Added(entry)
 
     def remove(self, name: str) -> None:
         """Take an entry out, whether it verifies or not; what was exported elsewhere stays.
@@ -149,24 +151,24 @@ class Board:
             InputError: there is no such entry.
         """
         with hold(self.root, "adding"):
-            there = self.names()
-            if name not in there or self.folder(name).is_symlink():
+            names = self.names()
+            if name not in names or self.folder(name).is_symlink():
                 raise InputError(
-                    f"entry '{name}': expected one of {self.root}: {', '.join(there) or 'none yet'}"
-                    f"{did_you_mean(name, there)}"
+                    f"entry '{name}': expected one of {self.root}: {', '.join(names) or 'none yet'}"
+                    f"{did_you_mean(name, names)}"
                 )
             shutil.rmtree(self.folder(name))
 
     def _vouched(self, path: Path, kind: Kind, of: str) -> Added:
-        """The same byte for byte, found by the keeper's own judge or run: then that is who vouches for it."""
-        found = read_record(path, Entry, check=True)
+        """The same byte for byte, found by the maintainer's own judge or run: then that is who vouches for it."""
+        entry = read_record(path, Entry, check=True)
         ranks = list(KINDS)
-        if ranks.index(kind) <= ranks.index(found.kind):
-            return Added(found, found.kind)
-        own = "" if of == found.entry else of
-        now = found.model_copy(update={"kind": kind, "of": own})
-        write_record(path, now)
-        return Added(now, found.kind)
+        if ranks.index(kind) <= ranks.index(entry.kind):
+            return Added(entry, entry.kind)
+        own = "" if of == entry.entry else of
+        promoted = entry.model_copy(update={"kind": kind, "of": own})
+        write_record(path, promoted)
+        return Added(promoted, entry.kind)
 
     def row(self, name: str) -> Row:
         """
@@ -199,35 +201,35 @@ class Board:
         Raises:
             InputError: of the first that does not verify.
         """
-        seen: dict[str, Row] = {}
+        first_of: dict[str, Row] = {}
         for name in self.names():
             row = self.row(name)
-            first = seen.setdefault(row.bundle.index.benchmark, row)
+            first = first_of.setdefault(row.bundle.index.benchmark, row)
             if clash := _clash(first, row):
                 raise InputError(f"entry '{name}': {clash}")
             yield row
 
     def faults(self) -> list[str]:
         """One line for each entry that does not verify."""
-        found: list[str] = []
-        seen: dict[str, Row] = {}
+        messages: list[str] = []
+        first_of: dict[str, Row] = {}
         for name in self.names():
             try:
                 row = self.row(name)
             except InputError as error:
-                found.append(str(error))
+                messages.append(str(error))
                 continue
-            if clash := _clash(seen.setdefault(row.bundle.index.benchmark, row), row):
-                found.append(f"entry '{name}': {clash}")
-        return found
+            if clash := _clash(first_of.setdefault(row.bundle.index.benchmark, row), row):
+                messages.append(f"entry '{name}': {clash}")
+        return messages
 
 
 def _clash(first: Row, second: Row) -> str:
     """What two entries tell differently of one benchmark, where no two can be right."""
-    one, other = first.bundle.index, second.bundle.index
-    if one.benchmark != other.benchmark or (one.cases, one.blocks) == (other.cases, other.blocks):
+    mine, theirs = first.bundle.index, second.bundle.index
+    if mine.benchmark != theirs.benchmark or (mine.cases, mine.blocks) == (theirs.cases, theirs.blocks):
         return ""
     return (
-        f"tells otherwise than entry '{first.entry.entry}' which cases of benchmark {one.benchmark[:19]} are of one "
+        f"tells otherwise than entry '{first.entry.entry}' which cases of benchmark {mine.benchmark[:19]} are of one "
         "drive, or which arms they have; one of the two was not written by cfgen"
     )

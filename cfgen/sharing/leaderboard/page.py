@@ -14,7 +14,7 @@ from cfgen.core.plain import visible
 from cfgen.planners.told import model_of
 from cfgen.records import DIMENSIONS
 from cfgen.reporting import page as report_page
-from cfgen.reporting.table import Table
+from cfgen.reporting.section import Table
 from cfgen.sharing.leaderboard.board import BUNDLE, KINDS, Board, Row
 from cfgen.sharing.leaderboard.words import Like, beside, called, facts, points, share, told_apart
 
@@ -83,9 +83,9 @@ def write_site(board: Board, out: Path, bundles: bool = False) -> Site:
 
 def grouped(rows: Iterable[Row]) -> list[tuple[Like, list[Row]]]:
     """Rows that may be compared together, the best first; the largest table first."""
-    found: dict[str, list[Row]] = {}
+    by_table: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row.like, []).append(row)
+        by_table.setdefault(row.like, []).append(row)
 
     def order(row: Row) -> tuple[object, ...]:
         figures = row.proof.figures
@@ -97,8 +97,10 @@ def grouped(rows: Iterable[Row]) -> list[tuple[Like, list[Row]]]:
             row.entry.entry,
         )
 
-    likes = told_apart([Like.of(key, members) for key, members in found.items()])
-    groups = [(like, sorted(members, key=order)) for like, members in zip(likes, found.values(), strict=True)]
+    likes = told_apart([Like.of(key, members) for key, members in by_table.items()])
+    groups = [
+        (like, sorted(members, key=order)) for like, members in zip(likes, by_table.values(), strict=True)
+    ]
     return sorted(
         groups, key=lambda group: (not group[0].reads_words, -len(group[1]), group[0].title, group[0].key)
     )
@@ -138,10 +140,10 @@ def _index(title: str, groups: Sequence[tuple[Like, list[Row]]]) -> str:
 
 
 def _section(like: Like, rows: list[Row]) -> str:
-    told = [_cells(row) for row in rows]
-    shown = [i for i in range(len(_COLUMNS)) if any(cells[i] != "-" for cells in told)]
-    head = "".join(f'<th scope="col"{_CLASSES.get(i, "")}>{_text(_COLUMNS[i])}</th>' for i in shown)
-    body = "".join(_row(row, shown) for row in rows)
+    cells_of = [_cells(row) for row in rows]
+    columns = [i for i in range(len(_COLUMNS)) if any(cells[i] != "-" for cells in cells_of)]
+    head = "".join(f'<th scope="col"{_CLASSES.get(i, "")}>{_text(_COLUMNS[i])}</th>' for i in columns)
+    body = "".join(_row(row, columns) for row in rows)
     notes = "".join(f"<dt>{_text(name)}</dt><dd>{_text(words)}</dd>" for name, words in like.facts)
     return (
         f"<section id='{like.key}'><h2>{_text(like.title)}</h2><dl class='facts'>{notes}</dl>"
@@ -152,12 +154,13 @@ def _section(like: Like, rows: list[Row]) -> str:
     )
 
 
-def _row(row: Row, shown: Sequence[int]) -> str:
-    told = _cells(row)
+def _row(row: Row, columns: Sequence[int]) -> str:
+    cells_of = _cells(row)
     link = f"entries/{quote(row.entry.entry)}.html"
-    name = f'<th scope="row"><a href="{link}">{_text(told[0])}</a></th>'
+    name = f'<th scope="row"><a href="{link}">{_text(cells_of[0])}</a></th>'
     cells = (
-        f"<td{_CLASSES.get(i, '')}>{_kind(told[i]) if i == _KIND else _text(told[i])}</td>" for i in shown[1:]
+        f"<td{_CLASSES.get(i, '')}>{_kind(cells_of[i]) if i == _KIND else _text(cells_of[i])}</td>"
+        for i in columns[1:]
     )
     return f"<tr>{name}{''.join(cells)}</tr>"
 
@@ -172,12 +175,12 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 def _entry_page(title: str, like: Like, row: Row, bundles: bool) -> str:
     name = row.entry.entry
-    told = [*beside(row, like), *facts(row)]
+    facts_of = [*beside(row, like), *facts(row)]
     link = f"{quote(name)}{_suffix()}"
     get = (
         f"<p><a href='{link}' download>The bundle</a>: check it with <code>cfgen leaderboard add</code>.</p>"
     )
-    listed = "".join(f"<dt>{_text(key)}</dt><dd>{_text(words)}</dd>" for key, words in told)
+    listed = "".join(f"<dt>{_text(key)}</dt><dd>{_text(words)}</dd>" for key, words in facts_of)
     parts = "".join(
         f"<dt>{_text(k)}</dt><dd>{_text(v)}</dd>" for k, v in sorted(row.bundle.run.fingerprint.items())
     )

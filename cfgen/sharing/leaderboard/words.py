@@ -9,12 +9,9 @@ from cfgen.core.network import without_secrets
 from cfgen.planners.told import model_of, told
 from cfgen.records import JudgeRun, Sha256
 from cfgen.reporting.basis import tested_words
-from cfgen.sharing.bundle import benchmark_hash
-from cfgen.sharing.consistent import models_of
+from cfgen.sharing.bundle import Share, benchmark_hash
 from cfgen.sharing.definitions import shipped
-from cfgen.sharing.figures import Share
 from cfgen.sharing.leaderboard.board import KINDS, Row
-from cfgen.sharing.proof import Proof
 
 #: of a name or an option in a heading or beside it, characters
 _LONGEST = 80
@@ -69,30 +66,42 @@ class Like:
 def told_apart(likes: Sequence[Like]) -> list[Like]:
     """The same with titles that differ: to equal ones is added in what their options differ."""
     counts = Counter(like.title for like in likes)
-    found = []
+    titled = []
     for like in likes:
-        others = [other.options for other in likes if other.title == like.title]
-        names = dict.fromkeys(name for options in others for name in options)
+        same_title = [namesake.options for namesake in likes if namesake.title == like.title]
+        names = dict.fromkeys(name for options in same_title for name in options)
         own = like.options
-        differing = [name for name in names if len({options.get(name) for options in others}) > 1]
+        differing = [name for name in names if len({options.get(name) for options in same_title}) > 1]
         has = [f"{name} {own[name]}" for name in differing if name in own]
-        said = "; ".join(has or [f"no {name}" for name in differing])[:200]
-        title = f"{like.title}, {said or short(like.key)}" if counts[like.title] > 1 else like.title
-        found.append(replace(like, title=title))
-    return found
+        difference = "; ".join(has or [f"no {name}" for name in differing])[:200]
+        title = f"{like.title}, {difference or short(like.key)}" if counts[like.title] > 1 else like.title
+        titled.append(replace(like, title=title))
+    return titled
 
 
 def _flat(value: object, name: str = "") -> dict[str, str]:
     """Every option below ``value``, by its name in words."""
     if isinstance(value, (list, tuple)):
-        value = {str(i + 1) if len(value) > 1 else "": one for i, one in enumerate(value)}
+        value = {str(i + 1) if len(value) > 1 else "": item_value for i, item_value in enumerate(value)}
     if not isinstance(value, Mapping):
         words = _plain(value)
         return {name or "options": short(words) if words.startswith("sha256:") else words}
-    found: dict[str, str] = {}
-    for key, one in value.items():
-        found |= _flat(one, f"{name} {short_of(str(key))}".replace("_", " ").removeprefix("models ").strip())
-    return found
+    options: dict[str, str] = {}
+    for key, item_value in value.items():
+        options |= _flat(
+            item_value, f"{name} {short_of(str(key))}".replace("_", " ").removeprefix("models ").strip()
+        )
+    return options
+
+
+def models_of(judge: JudgeRun) -> tuple[str, ...]:
+    """The models that its options name, in words; () where it asks none."""
+    models = judge.options.get("models")
+    return tuple(
+        " ".join(str(model[name]) for name in ("provider", "model") if name in model) or "unnamed"
+        for model in (models if isinstance(models, list) else ())
+        if isinstance(model, dict)
+    )
 
 
 def who_judges(judge: JudgeRun) -> str:
@@ -108,9 +117,9 @@ def short_of(words: str) -> str:
 
 def known_answers(row: Row) -> str:
     """How the judge did, and whose word that is: totals follow from counts, but the counts are as handed in."""
-    said = tested_words(row.bundle.probe, {row.bundle.judge.rubric_hash})
-    told = row.bundle.probe is not None and row.entry.kind == "self-reported"
-    return f"told by the submitter: {said}" if told else said
+    tested = tested_words(row.bundle.probe, {row.bundle.judge.rubric_hash})
+    by_submitter = row.bundle.probe is not None and row.entry.kind == "self-reported"
+    return f"told by the submitter: {tested}" if by_submitter else tested
 
 
 def beside(row: Row, like: Like) -> Iterator[tuple[str, str]]:
@@ -121,10 +130,10 @@ def beside(row: Row, like: Like) -> Iterator[tuple[str, str]]:
     yield "Added", row.entry.added
     figures = row.proof.figures
     yield "Above the floor", f"{points(figures.above)} points, {figures.leading}, {figures.above.n} cases"
-    for name, found in figures.rates.items():
-        yield name.capitalize(), f"{share(found)} % of {found.n} cases" if found.n else "not judged"
-    for arm, found in figures.controls.items():
-        yield f"Credited in {arm}", f"{share(found)} % of {found.n} cases"
+    for name, estimate in figures.rates.items():
+        yield name.capitalize(), f"{share(estimate)} % of {estimate.n} cases" if estimate.n else "not judged"
+    for arm, estimate in figures.controls.items():
+        yield f"Credited in {arm}", f"{share(estimate)} % of {estimate.n} cases"
     yield from like.facts
 
 
@@ -143,75 +152,65 @@ def facts(row: Row) -> Iterator[tuple[str, str]]:
     yield "Could see", "; ".join(run.sight) or "not recorded"
     yield "Could reach", "; ".join(run.network) or "not recorded, so everything"
     yield "Repeats", str(run.repeats)
-    yield "Answers", _answers(proof)
     yield (
         "Replies",
         f"{proof.reread} of {proof.scored} verdicts follow from replies of the judge in the bundle, read again"
-        if proof.wording
+        if proof.rubric
         else "not read again: the rubric's words are not those of its hash here, or it is of a shape of its own",
     )
     yield "Environment", ", ".join(f"{name} {version}" for name, version in bundle.index.environment.items())
     yield "Bundle", row.entry.bundle
 
 
-def _answers(proof: Proof) -> str:
-    """Of how many the text, read again, is all that the plan holds."""
-    others = proof.plans - proof.said - proof.beside
-    return "; ".join(
-        (
-            f"{proof.said} of {proof.plans} plans are what their texts say, words and waypoints, read again",
-            *([f"{proof.beside} have waypoints that stand in no text"] if proof.beside else []),
-            *([f"{others} say otherwise in their texts"] if others else []),
-        )
-    )
-
-
 def known_as(benchmark: Sha256) -> tuple[str, tuple[str, ...]]:
     """The name of the definition that proves this benchmark, and its errata; "" where none does."""
-    for one in shipped():
-        if benchmark_hash(one.cases) == benchmark:
-            return one.name, one.errata
+    for definition in shipped():
+        if benchmark_hash(definition.cases) == benchmark:
+            return definition.name, definition.errata
     return "", ()
 
 
-def short(told: Sha256) -> str:
-    return told.removeprefix("sha256:")[:12]
+def short(sha: Sha256) -> str:
+    return sha.removeprefix("sha256:")[:12]
 
 
-def points(found: Share) -> str:
+def points(estimate: Share) -> str:
     """Signed points and their interval."""
-    if found.value is None or found.low is None or found.high is None:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
         return "-"
-    return f"{100 * found.value:+.1f} ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
+    return f"{100 * estimate.value:+.1f} ({100 * estimate.low:+.1f} to {100 * estimate.high:+.1f})"
 
 
-def share(found: Share) -> str:
-    if found.value is None or found.low is None or found.high is None:
+def share(estimate: Share) -> str:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
         return "-"
-    return f"{100 * found.value:.1f} ({100 * found.low:.1f}-{100 * found.high:.1f})"
+    return f"{100 * estimate.value:.1f} ({100 * estimate.low:.1f}-{100 * estimate.high:.1f})"
 
 
 def _judge(judge: JudgeRun) -> str:
     """Who judges, each model with what else was set, and the other options."""
-    told = judge.options.get("models")
+    models = judge.options.get("models")
     names = models_of(judge)
     rest = {name: value for name, value in judge.options.items() if not (names and name == "models")}
-    if not names or not isinstance(told, list):
+    if not names or not isinstance(models, list):
         return f"{who_judges(judge)}, {_plain(rest) or 'no options'}"[:400]
     settings = (
-        {k: v for k, v in one.items() if k not in ("provider", "model")}
-        for one in told
-        if isinstance(one, dict)
+        {k: v for k, v in model.items() if k not in ("provider", "model")}
+        for model in models
+        if isinstance(model, dict)
     )
-    each = (f"{name} ({_plain(more)})" if more else name for name, more in zip(names, settings, strict=False))
+    each = (
+        f"{name} ({_plain(settings_of)})" if settings_of else name
+        for name, settings_of in zip(names, settings, strict=False)
+    )
     return "; ".join(filter(None, (" and ".join(each), _plain(rest))))[:400]
 
 
 def _plain(value: object) -> str:
     """In words: what belongs to one thing in commas, things in semicolons."""
     if isinstance(value, Mapping):
-        nested = any(isinstance(one, (Mapping, list, tuple)) for one in value.values())
-        parts = (f"{short_of(str(name)).replace('_', ' ')} {_plain(one)}" for name, one in value.items())
+        nested = any(isinstance(part, (Mapping, list, tuple)) for part in value.values())
+        parts = (f"{short_of(str(name)).replace('_', ' ')} {_plain(part)}" for name, part in value.items())
         return ("; " if nested else ", ").join(parts)
     if isinstance(value, (list, tuple)):
         return " and ".join(map(_plain, value)) or "none"

@@ -7,12 +7,9 @@ from cfgen.metrics.breakdown import Group, axes_of, breakdown, dose_response, pa
 from cfgen.metrics.paired import Events
 from cfgen.metrics.rates import Rate
 from cfgen.records import DIMENSIONS, Dimension
-from cfgen.reporting.charts import Series, curve_chart, rows_chart
-from cfgen.reporting.data import ReportData
-from cfgen.reporting.events import judged
-from cfgen.reporting.section import Plot, Section
-from cfgen.reporting.table import Table
-from cfgen.reporting.vector import Drawing
+from cfgen.reporting.data import ReportData, judged
+from cfgen.reporting.drawing import Drawing, Series, curve_chart, rows_chart
+from cfgen.reporting.section import Plot, Section, Table
 
 #: (planner, score) -> its groups along one axis
 Groups = dict[tuple[str, str], list[Group]]
@@ -28,25 +25,31 @@ def groups_section(data: ReportData) -> Section:
     labels_of = axes_of(data.cases, {scene_id: scene.speed for scene_id, scene in data.scenes.items()})
     events = _shared(data)
     # a judge that leaves a score out gets no empty plot of it
-    given = [d for d in DIMENSIONS if any(events[p, d] for p in data.planners)]
+    scores = [d for d in DIMENSIONS if any(events[p, d] for p in data.planners)]
     plots, tables, figures = [], [], {}
     for axis in labels_of:
-        found: Groups = {
+        groups_of: Groups = {
             (p, d): breakdown(labels_of[axis], events[p, d]) for p in data.planners for d in DIMENSIONS
         }
-        labels = _labels(found)
+        labels = _labels(groups_of)
         if len(labels) < 2:
             continue
         name = axis.replace(" ", "-")
-        if axis in _MEASURED or len(_large(labels, found)) > 1:
+        if axis in _MEASURED or len(_large(labels, groups_of)) > 1:
             plots += [
-                Plot(f"by-{name}-{d}", f"By {axis}", partial(_chart, axis, labels, found, d), f"by-{name}", d)
-                for d in given
+                Plot(
+                    f"by-{name}-{d}",
+                    f"By {axis}",
+                    partial(_chart, axis, labels, groups_of, d),
+                    f"by-{name}",
+                    d,
+                )
+                for d in scores
             ]
-        tables.append(_table(axis, name, labels, found))
+        tables.append(_table(axis, name, labels, groups_of))
         figures[axis] = [
             {"planner": p, "score": d, "groups": [_plain(g) for g in groups]}
-            for (p, d), groups in found.items()
+            for (p, d), groups in groups_of.items()
         ]
     return Section(
         id="breakdown",
@@ -59,18 +62,20 @@ def groups_section(data: ReportData) -> Section:
 
 def _shared(data: ReportData) -> dict[tuple[str, Dimension], Events]:
     """(planner, score) -> its events, over the cases that every planner with events has one of."""
-    found = {(p, d): judged(data, p, "hazard", d) for p in data.planners for d in DIMENSIONS}
-    cases = {d: [set(events) for (_, of), events in found.items() if of == d and events] for d in DIMENSIONS}
+    events_of = {(p, d): judged(data, p, "hazard", d) for p in data.planners for d in DIMENSIONS}
+    cases = {
+        d: [set(events) for (_, of), events in events_of.items() if of == d and events] for d in DIMENSIONS
+    }
     shared = {d: set.intersection(*sets) if sets else set() for d, sets in cases.items()}
     return {
         (p, d): {case: hit for case, hit in events.items() if case in shared[d]}
-        for (p, d), events in found.items()
+        for (p, d), events in events_of.items()
     }
 
 
-def _labels(found: Groups) -> list[str]:
+def _labels(groups_of: Groups) -> list[str]:
     """All labels in the order of the groups, largest first where they have no order of their own."""
-    groups = [g for one in found.values() for g in one]
+    groups = [g for axis_groups in groups_of.values() for g in axis_groups]
     order: dict[str, tuple[float, int]] = {}
     for group in groups:
         n = max(group.rate.n, -order.get(group.label, (0.0, 0))[1])
@@ -78,30 +83,30 @@ def _labels(found: Groups) -> list[str]:
     return sorted(order, key=lambda label: (*order[label], label))
 
 
-def _large(labels: list[str], found: Groups) -> list[str]:
-    large = {g.label for one in found.values() for g in one if g.rate.n >= _LEAST_CASES}
+def _large(labels: list[str], groups_of: Groups) -> list[str]:
+    large = {g.label for axis_groups in groups_of.values() for g in axis_groups if g.rate.n >= _LEAST_CASES}
     return [label for label in labels if label in large][:_MOST_ROWS]
 
 
-def _rates(found: Groups, planner: str, score: str, labels: list[str]) -> list[Rate | None]:
-    by_label = {g.label: g.rate for g in found[planner, score]}
+def _rates(groups_of: Groups, planner: str, score: str, labels: list[str]) -> list[Rate | None]:
+    by_label = {g.label: g.rate for g in groups_of[planner, score]}
     return [by_label.get(label) for label in labels]
 
 
-def _chart(axis: str, labels: list[str], found: Groups, score: str, width: float) -> Drawing:
-    shown = labels if axis in _MEASURED else _large(labels, found)
-    planners = list(dict.fromkeys(p for p, _ in found))
-    series = [Series(p, _rates(found, p, score, shown)) for p in planners]
+def _chart(axis: str, labels: list[str], groups_of: Groups, score: str, width: float) -> Drawing:
+    visible = labels if axis in _MEASURED else _large(labels, groups_of)
+    planners = list(dict.fromkeys(p for p, _ in groups_of))
+    series = [Series(p, _rates(groups_of, p, score, visible)) for p in planners]
     title = f"Strict success by {axis}, {score}"
     if axis in _MEASURED:
-        return curve_chart(title, axis, shown, series, width)
-    return rows_chart(title, shown, series, width)
+        return curve_chart(title, axis, visible, series, width)
+    return rows_chart(title, visible, series, width)
 
 
-def _table(axis: str, name: str, labels: list[str], found: Groups) -> Table:
+def _table(axis: str, name: str, labels: list[str], groups_of: Groups) -> Table:
     rows = []
-    for planner in dict.fromkeys(p for p, _ in found):
-        rates = {d: _rates(found, planner, d, labels) for d in DIMENSIONS}
+    for planner in dict.fromkeys(p for p, _ in groups_of):
+        rates = {d: _rates(groups_of, planner, d, labels) for d in DIMENSIONS}
         for i, label in enumerate(labels):
             overall = next((r for d in reversed(DIMENSIONS) if (r := rates[d][i])), None)
             if overall is not None:
@@ -113,19 +118,19 @@ def _table(axis: str, name: str, labels: list[str], found: Groups) -> Table:
         columns=(axis, "planner", *(f"{d} %" for d in DIMENSIONS), "95% interval (the last of these)", "N"),
         rows=tuple(rows),
         words=2,
-        note="" if axis in _MEASURED else _left_out(labels, found),
+        note="" if axis in _MEASURED else _left_out(labels, groups_of),
     )
 
 
-def _left_out(labels: list[str], found: Groups) -> str:
+def _left_out(labels: list[str], groups_of: Groups) -> str:
     """What the plot of an axis leaves out, in words."""
-    drawn = _large(labels, found)
-    hidden = [label for label in labels if label not in drawn]
+    visible = _large(labels, groups_of)
+    hidden = [label for label in labels if label not in visible]
     if not hidden:
         return ""
     named = ", ".join(hidden) if len(hidden) <= _MOST_NAMED else f"{len(hidden)} of {len(labels)} groups"
     why = f"under {_LEAST_CASES} cases" + (
-        f", or beyond the first {_MOST_ROWS}" if len(drawn) == _MOST_ROWS else ""
+        f", or beyond the first {_MOST_ROWS}" if len(visible) == _MOST_ROWS else ""
     )
     return f"In this table and in no plot ({why}): {named}."
 

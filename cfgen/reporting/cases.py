@@ -1,18 +1,33 @@
-"""What the page shows of one case, as JSON: a short entry for the list, a long one for the case itself."""
+"""One case for the page, as JSON: a short entry for the list, a long one for its own view; and as a panel, a PNG."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cfgen.core.faults import contained
+from cfgen.core.files import png_bytes, read_image, write_bytes
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.driving import Drive
 from cfgen.geometry.trajectory import deltas, speeds
-from cfgen.records import DIMENSIONS, Case, Placement, RatingFile, Rollout, Scene, Verdict, Vote, judged_as
-from cfgen.reporting.data import ReportData
-from cfgen.reporting.events import place_of
-from cfgen.reporting.sections.correction import people_scores
+from cfgen.records import (
+    DIMENSIONS,
+    Case,
+    Fault,
+    Placement,
+    RatingFile,
+    Rollout,
+    Scene,
+    Verdict,
+    Vote,
+    judged_as,
+)
+from cfgen.render.panel import PanelItem, case_panel
+from cfgen.reporting.data import ReportData, place_of
+from cfgen.reporting.sections.agreement import people_scores
 
 
 class CaseFiles:
@@ -22,8 +37,8 @@ class CaseFiles:
         self.data = data
         ids = {case.case_id for case in cases}
         self._repeats: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-        for planner, found in data.rollouts.items():
-            for arm, places in found.places.items():
+        for planner, answers in data.rollouts.items():
+            for arm, places in answers.places.items():
                 for case_id, repeat in sorted(key for key in places if key[0] in ids):
                     self._repeats[case_id, planner, arm].append(repeat)
         self._ratings: dict[str, list[RatingFile]] = defaultdict(list)
@@ -33,8 +48,8 @@ class CaseFiles:
         self._people = {d: people_scores(data, d) for d in DIMENSIONS}
 
     def _verdict(self, case: Case, planner: str, judge: str, arm: str, repeat: int) -> Verdict | None:
-        found = self.data.verdicts.get((judge, planner))
-        return found.get(arm, (case.case_id, repeat)) if found is not None else None
+        verdicts = self.data.verdicts.get((judge, planner))
+        return verdicts.get(arm, (case.case_id, repeat)) if verdicts is not None else None
 
     def entry(self, case: Case) -> dict[str, Any]:
         """For the list: what is filtered by."""
@@ -48,9 +63,9 @@ class CaseFiles:
             "decel": round(case.placement.required_decel, 2),
             "speed": round(3.6 * speed, 1),
             "scores": {
-                p: {j: _outcome(self._verdict(case, p, j, "hazard", shown)) for j in self.data.judges}
+                p: {j: _outcome(self._verdict(case, p, j, "hazard", repeat)) for j in self.data.judges}
                 for p in self.data.planners
-                for shown in [self.data.shown(p, "hazard", case.case_id)]
+                for repeat in [self.data.shown(p, "hazard", case.case_id)]
             },
             "people": {
                 p: scores
@@ -102,10 +117,10 @@ class CaseFiles:
         }
         place = place_of(case, arm)
         counts = self.data.select == "mean" or repeat == self.data.shown(planner, arm, case.case_id)
-        shown = {"place": box_outline(place), "placed": arm in case.arms and arm != "null", "counts": counts}
+        entry = {"place": box_outline(place), "placed": arm in case.arms and arm != "null", "counts": counts}
         driven = self.data.drives(planner, arm).get((case.case_id, repeat))
         motion = self._motion(planner, rollout, base, driven)
-        return {**shown, **motion, **_said(rollout), "verdicts": verdicts}
+        return {**entry, **motion, **_said(rollout), "verdicts": verdicts}
 
     def _motion(
         self, planner: str, rollout: Rollout, base: Rollout | None, driven: Drive | None
@@ -114,13 +129,13 @@ class CaseFiles:
         if rollout.plan is None or driven is None:
             return {}
         plan = np.array(rollout.plan.waypoints)
-        found: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "path": np.round(plan[:, :2], 2).tolist(),
             "speeds": np.round(3.6 * speeds(plan), 2).tolist(),
         }
         if rollout.arm.startswith("hazard"):
             met = self.data.met(planner, rollout.arm, (rollout.case_id, rollout.repeat))
-            found["encounter"] = {
+            entry["encounter"] = {
                 "smallest gap": f"{met.min_gap_m:.1f} m",
                 "time to contact": "-" if met.ttc_s is None else f"{met.ttc_s:.1f} s",
                 "stops short": "yes" if met.stops_short else "no",
@@ -130,8 +145,8 @@ class CaseFiles:
             }
         if base is not None and base.plan is not None and rollout.arm != "original":
             rows = deltas(np.array(base.plan.waypoints), plan)
-            found["deltas"] = [[r.t, round(r.dx, 2), round(r.dy, 2), round(r.dspeed_kmh, 1)] for r in rows]
-        return found
+            entry["deltas"] = [[r.t, round(r.dx, 2), round(r.dy, 2), round(r.dspeed_kmh, 1)] for r in rows]
+        return entry
 
 
 def box_outline(place: Placement) -> list[list[float]]:
@@ -210,3 +225,90 @@ def _provenance(case: Case, scene: Scene) -> list[list[str]]:
         for g in case.gates
     ]
     return [[name, value.strip()] for name, value in (*rows, *gates) if value.strip()]
+
+
+# --- case panels as PNG, for papers and talks -------------------------------------------------------------
+
+
+def write_panels(
+    out: Path, data: ReportData, per_planner: int | None, strict: bool = False
+) -> tuple[int, list[Fault]]:
+    """``panels/<planner>/<case>.png`` of the hazard arm, of the sample that counts.
+
+    Args:
+        per_planner: how many, taking turns over the overall scores 2, 1, 0 and no score; None writes all.
+
+    Returns:
+        How many were written, and what came in the way of others.
+    """
+    cases = data.by_id
+    written, faults = 0, []
+    for planner in data.planners:
+        repeats = {case_id: data.shown(planner, "hazard", case_id) for case_id in cases}
+        answers = data.rollouts[planner]
+        verdicts = data.verdicts_of(data.judge_of(planner), planner, "hazard")
+        # the last score of each, and where its verdict is
+        scored = {
+            v.case_id: (next(reversed(v.scores.values()), None), i)
+            for i, v in enumerate(verdicts)
+            if v.repeat == repeats[v.case_id]
+        }
+        case_ids = sorted(i for i, k in answers.places.get("hazard", ()) if k == repeats[i])
+        for case_id in _varied(case_ids, {i: score for i, (score, _) in scored.items()})[:per_planner]:
+            k = repeats[case_id]
+            rollouts = {  # an original that was asked less often stands for all repeats
+                "original": answers.get("original", (case_id, k)) or answers.get("original", (case_id, 0)),
+                "hazard": answers.get("hazard", (case_id, k)),
+            }
+            verdict = verdicts[scored[case_id][1]] if case_id in scored else None
+            draw = partial(_panel, data, cases[case_id], rollouts, verdict)
+            png = contained(draw, f"panel of case {case_id}, {planner}", strict=strict)
+            if isinstance(png, Fault):
+                faults.append(png)
+                continue
+            write_bytes(out / "panels" / planner / f"{case_id}.png", png)
+            written += 1
+    return written, faults
+
+
+def _panel(
+    data: ReportData, case: Case, rollouts: dict[str, Rollout | None], verdict: Verdict | None
+) -> bytes:
+    return png_bytes(case_panel(_item(data, case, rollouts, verdict)))
+
+
+def _varied(case_ids: list[str], scores: dict[str, int | None]) -> list[str]:
+    """In turns over the overall scores, so that the first few show every kind."""
+    queues: dict[int | None, list[str]] = {2: [], 1: [], 0: [], None: []}
+    for case_id in case_ids:
+        queues[scores.get(case_id)].append(case_id)
+    turns = max(map(len, queues.values()))
+    return [queue[i] for i in range(turns) for queue in queues.values() if i < len(queue)]
+
+
+def _item(
+    data: ReportData, case: Case, rollouts: dict[str, Rollout | None], verdict: Verdict | None
+) -> PanelItem:
+    folder = data.store.case_dir(case.case_id)
+    original, modified = (rollouts[arm] for arm in ("original", "hazard"))
+    return PanelItem(
+        original_image=read_image(folder / "original.png"),
+        modified_image=read_image(folder / "augmented.png"),
+        original_plan=_plan(original),
+        modified_plan=_plan(modified),
+        original_text=_words(original),
+        modified_text=_words(modified),
+        scores={str(name): score for name, score in verdict.scores.items()} if verdict else {},
+        explanation=f"{verdict.judge}: {verdict.explanation or verdict.reason}" if verdict else "not judged",
+        outline=np.array(box_outline(case.placement)) if verdict else None,
+    )
+
+
+def _plan(rollout: Rollout | None) -> np.ndarray | None:
+    return np.array(rollout.plan.waypoints) if rollout and rollout.plan else None
+
+
+def _words(rollout: Rollout | None) -> str:
+    if rollout is None:
+        return "not asked"
+    return rollout.text if rollout.status == "ok" else f"failed: {rollout.reason}\n{rollout.text}"
