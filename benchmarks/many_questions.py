@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 
 from cfgen.core.hashing import hash_json
+from cfgen.options import ScoreOptions
 from cfgen.rollouts.inputs import arm_inputs
-from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.runner import _wanted
 from cfgen.storage.store import Store
 

@@ -73,7 +73,7 @@ def main() -> None:
     given = sys.argv[1:4]
     scenes, n, pairs = [*given, "24", "3"][:3] if len(given) == 1 else [*given, "3"][:3]
     name, *settings = sys.argv[4:] or ["road-net"]
-    options = [word for setting in settings for word in ("--perception-option", setting)]
+    options = [word for setting in settings for word in ("--perception-options", setting)]
     kinds = {"colour": ["--perception", "colour"], "network": ["--perception", name, *options]}
     clock, processor = [], []
     for number in range(int(pairs)):

@@ -1,6 +1,6 @@
 """Frames a second that cross into a planner's process: cfgen's channel against a pickle pipe, in the same run.
 
-    python -m benchmarks.planner_channel [--frames 200] [--size 1920x1080] [--python VENV/bin/python]
+    python -m benchmarks.planner_channel [--frame-times 200] [--size 1920x1080] [--python VENV/bin/python]
 
 Each question holds one frame of its own; the planner looks at one pixel of it and answers with 24 waypoints. The pickle
 pipe is ``multiprocessing``'s, with the same frames and answers. Rounds take turns; the best of each way counts, by the
@@ -112,7 +112,7 @@ def decoding(width: int, height: int, rounds: int = 5) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--frames", type=int, default=200)
+    parser.add_argument("--frame-times", type=int, default=200)
     parser.add_argument("--size", default="1920x1080")
     parser.add_argument("--python", default="")
     given = parser.parse_args()

@@ -4,8 +4,9 @@
 
 Each build takes a few real drives ($CFGEN_REAL, ../shared/real) or demo scenes, some with another lens, pose or size or
 with mangled frames, and hazards, controls, distances, seeds and jobs at random; it runs with --strict, then through
-``cfgen verify``. A build that falls short is fine. At the first that breaks, the command that reproduces it is printed,
-its scenes are kept, and the exit code is 1. The seed of the clock is printed; the same seed draws the same builds.
+``cfgen bench verify``. A build that falls short is fine. At the first that breaks, the command that reproduces it is
+printed, its scenes are kept, and the exit code is 1. The seed of the clock is printed; the same seed draws the same
+builds.
 """
 
 import argparse
@@ -108,7 +109,7 @@ def draw(rng: Rng, folder: Path, pool: list[Path]) -> list[str]:
         "--hazards": ",".join(rng.choice(names, int(rng.integers(1, 9)), replace=False)),
         "--controls": str(rng.choice(["null", "nuisance", "null,nuisance"])),
         "--distances": ",".join(f"{f:.2f}" for f in np.exp(rng.uniform(-1.5, 1.5, rng.integers(1, 3)))),
-        "--decel": str(rng.choice(["0.2,20", "0.01,100", "3,4", "1.5,6"])),
+        "--decel-band": str(rng.choice(["0.2,20", "0.01,100", "3,4", "1.5,6"])),
     }
     for option, value in options.items():
         if rng.uniform() < 0.6:

@@ -22,27 +22,36 @@ if TYPE_CHECKING:
         build,
         calibrate,
         check_scenes,
-        compare,
         export_inputs,
         import_scenes,
+        judge_answers,
         merge,
         open_benchmark,
         probe,
         report,
+        rescore,
         score,
+        try_picture,
         verify,
     )
+    from cfgen.library.analysis import compare, stability, study, validate_real
     from cfgen.library.benchmark import Benchmark, Run
     from cfgen.library.cases import BenchmarkCase
     from cfgen.library.comparison import Comparison
     from cfgen.library.execution import run
-    from cfgen.library.known import export_traces, probe_traces
-    from cfgen.library.leaderboard import add_bundles, export_bundle, open_board, write_leaderboard
-    from cfgen.library.rereading import check_traces, judge_answers, rescore
-    from cfgen.library.sharing import build_definition, export_definition, export_hf, export_recipe, rebuild
-    from cfgen.library.stability import stability
-    from cfgen.library.study import study
-    from cfgen.library.validity import validate_real
+    from cfgen.library.sharing import (
+        add_bundles,
+        export_bundle,
+        export_definition,
+        export_hf,
+        export_recipe,
+        open_board,
+        rebuild,
+        rejudge_entries,
+        rerun_planner,
+        write_leaderboard,
+    )
+    from cfgen.library.traces import check_traces, export_traces, probe_traces
     from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 
 __all__ = [
@@ -63,7 +72,6 @@ __all__ = [
     "add_bundles",
     "anonymize_scenes",
     "build",
-    "build_definition",
     "calibrate",
     "check_scenes",
     "check_traces",
@@ -82,12 +90,15 @@ __all__ = [
     "probe",
     "probe_traces",
     "rebuild",
+    "rejudge_entries",
     "report",
+    "rerun_planner",
     "rescore",
     "run",
     "score",
     "stability",
     "study",
+    "try_picture",
     "validate_real",
     "verify",
     "write_leaderboard",
@@ -107,24 +118,24 @@ _HOMES = {
     "Shortfall": "cfgen.core.errors",
     "ShortfallWarning": "cfgen.core.errors",
     "StoreError": "cfgen.core.errors",
-    "add_bundles": "cfgen.library.leaderboard",
-    "build_definition": "cfgen.library.sharing",
-    "check_traces": "cfgen.library.rereading",
-    "export_bundle": "cfgen.library.leaderboard",
+    "add_bundles": "cfgen.library.sharing",
+    "export_bundle": "cfgen.library.sharing",
     "export_definition": "cfgen.library.sharing",
     "export_hf": "cfgen.library.sharing",
     "export_recipe": "cfgen.library.sharing",
-    "export_traces": "cfgen.library.known",
-    "probe_traces": "cfgen.library.known",
-    "judge_answers": "cfgen.library.rereading",
-    "open_board": "cfgen.library.leaderboard",
+    "open_board": "cfgen.library.sharing",
     "rebuild": "cfgen.library.sharing",
-    "rescore": "cfgen.library.rereading",
+    "rejudge_entries": "cfgen.library.sharing",
+    "rerun_planner": "cfgen.library.sharing",
+    "write_leaderboard": "cfgen.library.sharing",
+    "compare": "cfgen.library.analysis",
+    "stability": "cfgen.library.analysis",
+    "study": "cfgen.library.analysis",
+    "validate_real": "cfgen.library.analysis",
+    "check_traces": "cfgen.library.traces",
+    "export_traces": "cfgen.library.traces",
+    "probe_traces": "cfgen.library.traces",
     "run": "cfgen.library.execution",
-    "stability": "cfgen.library.stability",
-    "study": "cfgen.library.study",
-    "validate_real": "cfgen.library.validity",
-    "write_leaderboard": "cfgen.library.leaderboard",
 }
 
 
@@ -143,7 +154,7 @@ def __dir__() -> list[str]:
 class _Library(ModuleType):
     # ``build``, ``score``, ``report`` and ``verify`` are also modules of this package. Python makes a module that is
     # imported an attribute of its package; here the function keeps the name, whichever is asked for first. The module
-    # is reached by ``from cfgen.build import BuildOptions``, as ever.
+    # is reached by ``from cfgen.build import check_build``, as ever.
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in __all__ and isinstance(value, ModuleType)):
             super().__setattr__(name, value)

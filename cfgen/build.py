@@ -7,10 +7,10 @@ what the rounds before it left on disk, so that an interrupted build goes on to 
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from cfgen.benchmark.builder import Outcome, make_cases, outcome_on_disk, record_failure
 from cfgen.benchmark.context import (
@@ -37,6 +37,7 @@ from cfgen.core.shard import shard_of
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.options import BuildOptions
 from cfgen.perception.registry import create_perceiver
 from cfgen.records import Benchmark, BuildReport, Fault, Planned
 from cfgen.storage.listing import short_cases
@@ -45,55 +46,6 @@ from cfgen.version import __version__
 
 #: s between looks at what another build has in hand
 _POLL_S = 0.5
-
-
-@dataclass(frozen=True)
-class BuildOptions:
-    """``scenes``: None takes those that ship with cfgen. ``taxonomy``: a file or folder of own hazards, added to those
-    that ship, or with ``taxonomy_only`` in their place. ``decel_band`` in m/s^2.
-    """
-
-    out: Path
-    n: int = 66
-    seed: int = 0
-    scenes: Path | None = None
-    #: only scenes whose tags meet this; condition -> accepted cases; condition -> how much more often one is drawn
-    where: str = ""
-    quota: dict[str, Any] = field(default_factory=dict)
-    weights: dict[str, Any] = field(default_factory=dict)
-    taxonomy: Path | None = None
-    taxonomy_only: bool = False
-    hazards: tuple[str, ...] = ()
-    inpainter: str = "composite"
-    inpainter_options: dict[str, Any] = field(default_factory=dict)
-    guide: str = ""
-    masks: str = ""
-    masks_options: dict[str, Any] = field(default_factory=dict)
-    detector: str = ""
-    detector_options: dict[str, Any] = field(default_factory=dict)
-    #: who sees the road: a name of :mod:`cfgen.perception.registry`; "" takes the default
-    perception: str = ""
-    perception_options: dict[str, Any] = field(default_factory=dict)
-    decel_band: tuple[float, float] = (1.5, 6.0)
-    controls: tuple[Literal["null", "nuisance"], ...] = ()
-    distances: tuple[float, ...] = ()
-    attempts: int = 4
-    #: dollars that this benchmark may cost, over all its builds; 0: no limit
-    budget: float = 0.0
-    #: workers; 0: as many as the engine has room for. engine: a name of :mod:`cfgen.core.engines.registry`
-    jobs: int = 0
-    engine: str = ""
-    engine_options: dict[str, Any] = field(default_factory=dict)
-    #: "2/8": only the second of eight parts of a round, in a folder of its own; see :mod:`cfgen.benchmark.plan`
-    shard: str = ""
-    #: try again what broke in an earlier build
-    retry_faults: bool = False
-    #: the first thing that breaks ends the build with its traceback
-    strict: bool = False
-    #: send nothing off this machine; reach these hosts only; see :class:`cfgen.core.network.Network`
-    offline: bool = False
-    allow_hosts: tuple[str, ...] = ()
-    quiet: bool = False
 
 
 @within_its_network
@@ -131,7 +83,7 @@ def build(options: BuildOptions) -> BuildReport:
                 settings, plan, todo, inpainters.inpainter.needs.batch_size, workers, progress, note
             )
     if part and not stopped:
-        stopped = f"shard {options.shard} is done; merge all of them: cfgen merge OUT SHARD..."
+        stopped = f"shard {options.shard} is done; merge all of them: cfgen bench merge OUT SHARD..."
     if not part:
         _store_scene_hashes(store)
     report = tally(store, options.n, request.unusable, request.unasked, request.undrawable, stopped)

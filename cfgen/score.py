@@ -19,14 +19,14 @@ from cfgen.core.network import within_its_network, without_secrets
 from cfgen.core.shard import shard_of
 from cfgen.core.warn import warn
 from cfgen.judge.registry import create_judge
-from cfgen.judge.run import NOBODY, ahead_of, give_verdicts, trusted
+from cfgen.judge.run import ahead_of, give_verdicts, trusted
+from cfgen.options import NOBODY, ScoreOptions
 from cfgen.planners.outputs import EXPORTS, check_lines
 from cfgen.planners.registry import OpenPlanner
 from cfgen.records import FloorKind, PlannerRun
 from cfgen.rollouts.afar import afar
 from cfgen.rollouts.askers import here
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.questions import Questions
 from cfgen.rollouts.summary import ScoreSummary, summary
 from cfgen.storage.store import Store
@@ -59,7 +59,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
     inputs = RolloutInputs(store, store.benchmark.seed)
     judge = None
     if options.judge != NOBODY:
-        judge = create_judge(options.judge, store.reply_cache, options.rubric, **options.judge_options)
+        judge = create_judge(options.judge, store.reply_cache, options.rubric, **options.judge_settings)
         store.check_judge(judge.run_record())
     with afar(store, options, engine) if engine.elsewhere else here(store, options) as askers:
         planner = askers.planner

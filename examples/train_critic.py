@@ -1,10 +1,10 @@
-"""Train a small vision-language model as a faithfulness critic, with LoRA, on what ``cfgen traces export`` wrote.
+"""Train a small vision-language model as a faithfulness critic, with LoRA, on a set of ``cfgen analyze traces export``.
 
     python examples/train_critic.py critic-data --model MODEL --out critic --steps 200
 
 The loss is on the verdict token alone (Pinocchio section 6.1.3). What is saved is a whole model with its processor,
-which ``cfgen traces bench --planner P --critic critic`` and ``cfgen traces probe bench --critic critic`` load. Needs
-cfgen-bench[local] and peft.
+which ``cfgen analyze traces check bench --planner P --critic critic`` and ``cfgen analyze traces validate bench
+--critic critic`` load. Needs cfgen-bench[local] and peft.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> list[float]:
     print(f"held-out drives: loss {float(sum(held)) / len(held):.3f} on {len(held)} rows")
     adapted.merge_and_unload().save_pretrained(given.out)
     critic.processor.save_pretrained(given.out)
-    print(f"Next: cfgen traces probe bench --critic {given.out}")
+    print(f"Next: cfgen analyze traces validate bench --critic {given.out}")
     return losses
 
 

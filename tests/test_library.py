@@ -2,24 +2,19 @@
 
 import ast
 import asyncio
-import inspect
 import json
 import re
 import subprocess
 import sys
-from dataclasses import MISSING, fields
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cfgen
-from cfgen.build import BuildOptions
-from cfgen.cli.main import build_parser
 from cfgen.core import loop
 from cfgen.core.paths import scenarios_dir
 from cfgen.planners.instance import parts_of, spec_of
-from cfgen.rollouts.options import ScoreOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -85,17 +80,17 @@ def test_importing_it_is_quick_and_loads_nothing_heavy():
 
 def test_help_loads_nothing_heavy():
     code = (
-        "import sys\nfrom cfgen.cli.main import build_parser\nbuild_parser().format_help()\n"
+        "import sys\nfrom cfgen.cli.main import main\nmain(['--help'])\n"
         "print([m for m in ('numpy', 'cv2', 'pydantic', 'scipy', 'PIL', 'yaml') if m in sys.modules])"
     )
-    assert python(code).stdout.strip() == "[]"
+    assert python(code).stdout.strip().endswith("\n[]")
 
 
 @pytest.mark.parametrize(
     "order",
     [
-        "from cfgen.build import BuildOptions; import cfgen.build, cfgen.score",
-        "f = [cfgen.build, cfgen.score, cfgen.report]; from cfgen.build import BuildOptions",
+        "from cfgen.build import check_build; import cfgen.build, cfgen.score",
+        "f = [cfgen.build, cfgen.score, cfgen.report, cfgen.verify]; from cfgen.build import check_build",
         "import threading\n"
         "def load(i): importlib.import_module('cfgen.build') if i % 2 else cfgen.build\n"
         "threads = [threading.Thread(target=load, args=(i,)) for i in range(8)]\n"
@@ -106,10 +101,10 @@ def test_help_loads_nothing_heavy():
 def test_a_function_keeps_its_name_whatever_was_imported_first(order: str):
     check = (
         "from cfgen import build\n"
-        "from cfgen.build import BuildOptions\n"
+        "from cfgen.build import check_build\n"
         "assert build is cfgen.build is cfgen.library.build, cfgen.build\n"
         "assert all(type(getattr(cfgen, n)).__name__ == 'function' for n in ('build', 'score', 'report', 'verify'))\n"
-        "assert sys.modules['cfgen.build'].build is not build and BuildOptions.__module__ == 'cfgen.build'\n"
+        "assert sys.modules['cfgen.build'].build is not build and check_build.__module__ == 'cfgen.build'\n"
         "print('fine')"
     )
     done = python(f"import sys, importlib, cfgen, cfgen.library\n{order}\n{check}")
@@ -127,35 +122,6 @@ def test_what_type_checkers_see_is_what_there_is():
     assert (ROOT / "cfgen" / "py.typed").is_file()
     with pytest.raises(AttributeError, match="has no attribute 'bild'"):
         cfgen.bild  # noqa: B018
-
-
-@pytest.mark.parametrize(
-    ("function", "options", "renamed"),
-    [(cfgen.build, BuildOptions, {}), (cfgen.score, ScoreOptions, {"bench", "planner"})],
-    ids=["build", "score"],
-)
-def test_defaults_and_flags_do_not_drift_apart(function, options, renamed):
-    parameters = inspect.signature(function).parameters
-    for field in fields(options):
-        assert field.name in parameters
-        if field.default is not MISSING:
-            assert parameters[field.name].default == field.default, field.name
-    command = {"build": ["build"], "score": ["score", "b", "--planner", "p"]}[function.__name__]
-    flags = vars(build_parser().parse_args(command))
-    ours = {
-        "decel": "decel_band",
-        "timeout": "timeout_s",
-        "startup_timeout": "startup_timeout_s",
-        "func": "",
-        "command": "",
-        "max_pixels": "",
-        "definition": "",
-    }
-    ours |= {flag: f"{flag}s" for flag in flags if flag.endswith("_option")}
-    export_only = {"cameras", "frame_times", "max_pixels", *(["out"] if command[0] == "score" else [])}
-    for flag in set(flags) - export_only:
-        name = ours.get(flag, flag)
-        assert not name or name in parameters, flag
 
 
 # --- where it runs --------------------------------------------------------------------------------------
@@ -385,7 +351,7 @@ def test_paths_are_text_or_path_and_options_may_hold_them(bench: cfgen.Benchmark
         ({"attempts": 0}, "attempts: expected"),
         ({"controls": "nul"}, "controls: expected null and/or nuisance"),
         ({"distances": [9.0]}, "distances: expected factors from 0.2 to 5"),
-        ({"decel_band": (6.0, 1.5)}, "decel_band: expected 0 < low < high"),
+        ({"decel_band": (6.0, 1.5)}, "decel_band: expected 0 < LOW < HIGH"),
         ({"budget": -1.0}, "budget: expected dollars"),
         ({"scenes": "nowhere"}, "nowhere"),
         ({"inpainter": "oils"}, "inpainter 'oils' is not known"),

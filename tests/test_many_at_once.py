@@ -16,6 +16,7 @@ import cfgen
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.locks import Claims
 from cfgen.core.shard import shard_of
+from cfgen.options import ScoreOptions
 from cfgen.planners import crew as crews
 from cfgen.planners import devices, retries
 from cfgen.planners.answer import PlanFaultError
@@ -23,7 +24,6 @@ from cfgen.planners.crew import Member
 from cfgen.planners.protocol import Requirements, Response
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.questions import QuestionKey, Questions
 from cfgen.rollouts.queue import Queue
 from cfgen.rollouts.runner import roll_out

@@ -38,7 +38,7 @@ def test_cruise_is_scored_and_never_succeeds(out: Path):
     assert len(verdicts) == 5
     assert all(v.arm == "hazard" for v in verdicts)
     assert all(v.scores["waypoints"] == 0 for v in verdicts if v.status == "scored")
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
     code, text, _ = run("report", out)
     assert code == 0
     assert "cruise" in text
@@ -47,7 +47,7 @@ def test_cruise_is_scored_and_never_succeeds(out: Path):
 def test_the_responder_that_notices_and_brakes_does_better_than_the_one_that_ignores(out: Path):
     names = {}
     for kind in ("notices_and_brakes", "ignores"):
-        _, text, _ = score(out, "scripted", "--planner-option", f"kind={kind}")
+        _, text, _ = score(out, "scripted", "--planner-options", f"kind={kind}")
         names[kind] = text.split(":")[0]
     verdicts = {kind: Store(out).verdicts("offline", name) for kind, name in names.items()}
     twos = {kind: sum(v.scores.get("waypoints") == 2 for v in found) for kind, found in verdicts.items()}
@@ -56,11 +56,11 @@ def test_the_responder_that_notices_and_brakes_does_better_than_the_one_that_ign
 
 
 def test_without_a_model_only_motion_is_scored(out: Path):
-    _, text, _ = score(out, "scripted", "--planner-option", "kind=notices_and_brakes")
+    _, text, _ = score(out, "scripted", "--planner-options", "kind=notices_and_brakes")
     verdicts = [v for v in Store(out).verdicts("offline", text.split(":")[0]) if v.status == "scored"]
     assert {tuple(v.scores) for v in verdicts} == {("waypoints",)}
     assert "offline: waypoints scored; reasoning and overall not scored" in text
-    assert "--judge openai --judge-option model=NAME --judge-option base_url=http://" in text
+    assert "--judge openai --judge-options model=NAME --judge-options base_url=http://" in text
     table = [row for row in report(out).leaderboard.rows if row[0].startswith("scripted")]
     assert all(row[4] == row[8] == "not scored" != row[6] for row in table)
 
@@ -151,7 +151,7 @@ def test_a_bad_planner_fails_every_question_and_the_run_ends(out: Path, name: st
     assert all(r.status == "failed" and r.reason for r in rollouts)
     verdicts = Store(out).verdicts("offline", planner)
     assert {v.status for v in verdicts} == {"planner_failed"}
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
 
 
 def test_a_planner_on_the_command_line_and_its_name(out: Path):
@@ -164,7 +164,7 @@ def test_a_planner_on_the_command_line_and_its_name(out: Path):
 
 def test_outputs_made_elsewhere(out: Path, tmp_path: Path):
     inputs = tmp_path / "inputs"
-    code, text, _ = run("score", "export-inputs", out, "--out", inputs, "--quiet")
+    code, text, _ = run("planner", "export-inputs", out, "--out", inputs, "--quiet")
     assert code == 0
     assert "10 questions" in text
     questions = [json.loads(line) for line in (inputs / "inputs.jsonl").read_text().splitlines()]
@@ -181,14 +181,14 @@ def test_outputs_made_elsewhere(out: Path, tmp_path: Path):
         {"id": q["id"], "waypoints": [[q["speed"] * 0.25 * k, 0.0] for k in range(1, 25)]}
         for q in questions[1:]
     ]
-    run("score", "export-inputs", out, "--out", tmp_path / "again", "--quiet")
+    run("planner", "export-inputs", out, "--out", tmp_path / "again", "--quiet")
     again = (tmp_path / "again" / "inputs.jsonl").read_text()
     assert not any(q["id"] in again for q in questions)
     answers.write_text("\n".join(json.dumps(r) for r in rows))
     code, text, _ = score(out, str(answers))
     assert code == 0
     assert "answers: 10 answers, 1 failed" in text
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
 
 
 def test_answers_to_another_benchmark_leave_nothing_behind(bench: Path, tmp_path: Path):
@@ -277,8 +277,8 @@ def test_no_arm_shares_the_seed_of_the_original(out: Path):
         (("--planner", "cruize"), "planner 'cruize': expected a name"),
         (("--planner", "cruise", "--judge", "jury"), "jury"),
         (("--planner", "cruise", "--arms", "nuisance"), "controls and distances come from the build"),
-        (("--planner", "cruise", "--planner-option", "speed=3"), "options {'speed': 3} do not fit"),
-        (("--planner", "cruise", "--planner-option", "speed"), "expected KEY=VALUE"),
+        (("--planner", "cruise", "--planner-options", "speed=3"), "options {'speed': 3} do not fit"),
+        (("--planner", "cruise", "--planner-options", "speed"), "expected KEY=VALUE"),
         ((), "expected one BENCH and --planner"),
     ],
 )
@@ -354,7 +354,7 @@ def test_interventions_tell_a_mediated_planner_from_a_rationalizing_one(out: Pat
         assert f"swaps followed, all: {100 * shares[name]:.1f}%" in text
     assert shares["Mediated"] > 0.9
     assert shares["Rationalizing"] == 0.0
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
     _, _, err = score(out, "cruise", "--intervene")
     assert "needs one that plans for a given trace" in err
 

@@ -165,7 +165,7 @@ def test_what_a_busy_server_lost_is_asked_again_with_retry_failed_and_judged_aga
         f"runs/p/{lost.arm}/{case}.0.json",
         f"verdicts/offline/p/hazard/{case}.0.json",
     }
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
 
 
 def test_a_planners_own_failure_is_asked_again_only_with_retry_all(out: Path, tmp_path: Path):

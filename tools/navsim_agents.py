@@ -4,7 +4,7 @@
 
 NAVSIM_PYTHON is the Python of an environment with navsim and nuplan-devkit (Python 3.9, NumPy 1.23); cfgen is not
 needed there. It prints, for each agent, how many answers were plans, how long one took and where the plans end. As a
-module it is what that environment imports: ``--planner-option agent=navsim_agents:transfuser``.
+module it is what that environment imports: ``--planner-options agent=navsim_agents:transfuser``.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main() -> int:
             print(f"{name}: {done.stderr.strip()}")
             return 1
         _tell(bench, f"navsim-{name}", time.perf_counter() - begun)
-    refused = _score(bench, python, "transfuser", "--planner-option", 'agent_options={"latent": false}')
+    refused = _score(bench, python, "transfuser", "--planner-options", 'agent_options={"latent": false}')
     print(f"transfuser with lidar: {refused.stderr.strip().splitlines()[-1]}")
     return 0 if refused.returncode == 2 and "needs lidar points" in refused.stderr else 1
 
@@ -63,7 +63,7 @@ def main() -> int:
 def _score(bench: Path, python: str, name: str, *more: str) -> subprocess.CompletedProcess[str]:
     weights = "true" if name == "constant_velocity" else "false"
     options = [f"agent=navsim_agents:{name}", f"initialize={weights}", 'cameras={"cam_l0": "", "cam_r0": ""}']
-    words = [word for option in options for word in ("--planner-option", option)]
+    words = [word for option in options for word in ("--planner-options", option)]
     command = [
         sys.executable,
         "-m",

@@ -39,7 +39,7 @@ def look_at(path: Path, box_px: tuple[float, float, float, float]) -> Look:
     """
     grey = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE)
     if grey is None:
-        raise CfgenError(f"{path}: expected a picture, found something else; run: cfgen verify")
+        raise CfgenError(f"{path}: expected a picture, found something else; run: cfgen bench verify")
     height, width = grey.shape
     x0, y0 = max(0, min(width - 2, int(box_px[0]))), max(0, min(height - 2, int(box_px[1])))
     x1, y1 = max(x0 + 2, min(width, round(box_px[2]))), max(y0 + 2, min(height, round(box_px[3])))

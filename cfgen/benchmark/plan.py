@@ -313,7 +313,7 @@ def check_part(store: Store, part: tuple[int, int] | None) -> None:
     requested = f"--shard {part[0]}/{part[1]}" if part else "no --shard"
     raise StoreError(
         f"{store.root}: is shard {shard.index}/{shard.count}, found {requested}; give it the same --shard, or merge it "
-        "with the others: cfgen merge OUT SHARD..."
+        "with the others: cfgen bench merge OUT SHARD..."
     )
 
 

@@ -223,7 +223,7 @@ def _hazard(pair: Pair, size: Size, zone: Zone, taxonomy: Taxonomy) -> Hazard:
     clusters = sorted({hazard.cluster for hazard in taxonomy})
     if pair.hazard not in clusters:
         raise InputError(
-            f"pair '{pair.id}': hazard: expected an id of cfgen hazards list or a cluster ({', '.join(clusters)}), "
+            f"pair '{pair.id}': hazard: expected an id of cfgen list hazards or a cluster ({', '.join(clusters)}), "
             f"found '{pair.hazard}'"
         )
     return Hazard(

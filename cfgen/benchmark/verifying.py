@@ -1,4 +1,4 @@
-"""``cfgen verify``: re-derives every hash of a benchmark directory and names what changed, is missing or is extra."""
+"""``cfgen bench verify``: re-derives every hash of a benchmark and names what changed, is missing or is extra."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence

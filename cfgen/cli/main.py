@@ -3,33 +3,35 @@
 Exit codes: 0 done, 1 the job ran but fell short, 2 bad usage or input, 130 interrupted, 143 told to end (SIGTERM).
 """
 
-import argparse
 import contextlib
-import importlib
 import io
-import pkgutil
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TextIO
 
-import cfgen.cli.commands
-from cfgen.cli.options import Command, Readdressed, localize
+from cyclopts import App, CycloptsError
+
+from cfgen import __version__
+from cfgen.cli import analyze, browser, judging, machine, scenes, share, stories
+from cfgen.cli.parsing import TwoColumns
 from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning
 from cfgen.core.interrupts import Interrupted, heard
-from cfgen.version import __version__
 
 
-def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="cfgen", description="Counterfactual hazards for driving planners that explain themselves."
+def build_app() -> App:
+    app = App(
+        name="cfgen",
+        help="Counterfactual hazards for driving planners that explain themselves.",
+        version=f"cfgen {__version__}",
+        version_flags=["--version"],
+        help_flags=["--help", "-h"],
+        help_formatter=TwoColumns(),
+        help_format="plaintext",
     )
-    parser.add_argument("--version", action="version", version=f"cfgen {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Command)
-    for name in sorted(m.name for m in pkgutil.iter_modules(cfgen.cli.commands.__path__)):
-        module = importlib.import_module(f"cfgen.cli.commands.{name}")
-        if hasattr(module, "register"):
-            module.register(subparsers)
-    return parser
+    for room in (stories, browser, scenes, judging, analyze, share, machine):
+        room.register(app)
+    return app
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,40 +39,77 @@ def main(argv: Sequence[str] | None = None) -> int:
     warnings.showwarning = _one_line
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # file names need not be UTF-8, terminals neither
-    arguments = build_parser().parse_args(argv)
-    with contextlib.ExitStack() as words:
-        try:
-            with heard():
-                if told := localize(arguments):
-                    words.enter_context(contextlib.redirect_stdout(Readdressed(sys.stdout, told)))
-                    words.enter_context(contextlib.redirect_stderr(Readdressed(sys.stderr, told)))
-                return arguments.func(arguments) or 0
-        except Shortfall as shortfall:
-            print(f"cfgen: fell short: {shortfall}", file=sys.stderr)
-            return 1
-        except CfgenError as error:
-            print(f"cfgen: error: {error}", file=sys.stderr)
-            return 2
-        except Interrupted as interrupt:
-            print(
-                "\ncfgen: interrupted; what is done is kept, run the same command to go on", file=sys.stderr
-            )
-            return 128 + interrupt.number
-        except (SystemExit, KeyboardInterrupt) as error:  # nobody's wish: an exit code of 0 would hide it
-            raise RuntimeError(f"something that cfgen called raised {error!r}") from error
-        except BrokenPipeError:
-            sys.stderr.close()
+    tokens = list(sys.argv[1:] if argv is None else map(str, argv))
+    try:
+        with heard(), _in_addresses():
+            command, bound, _ = build_app().parse_args(tokens, exit_on_error=False, print_error=False)
+            return command(*bound.args, **bound.kwargs) or 0
+    except CycloptsError as error:
+        command_words = " ".join(["cfgen", *(error.command_chain or ())])
+        print(f"cfgen: error: {error}; see: {command_words} --help".replace("\n", " "), file=sys.stderr)
+        return 2
+    except Shortfall as shortfall:
+        print(f"cfgen: fell short: {shortfall}", file=sys.stderr)
+        return 1
+    except CfgenError as error:
+        print(f"cfgen: error: {error}", file=sys.stderr)
+        return 2
+    except Interrupted as interrupt:
+        print("\ncfgen: interrupted; what is done is kept, run the same command to go on", file=sys.stderr)
+        return 128 + interrupt.number
+    except (SystemExit, KeyboardInterrupt) as error:  # nobody's wish: an exit code of 0 would hide it
+        if isinstance(error.__context__, BrokenPipeError):  # rich's word for it
             return 0
-        except OSError as error:
-            from cfgen.core.faults import ends_the_run  # not for --help: it knows every record
+        raise RuntimeError(f"something that cfgen called raised {error!r}") from error
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        from cfgen.core.faults import ends_the_run  # not for --help: it knows every record
 
-            if not ends_the_run(error):
-                raise
-            print(
-                f"cfgen: error: {error}; what is done is kept: mend it and run the same command",
-                file=sys.stderr,
-            )
-            return 2
+        if not ends_the_run(error):
+            raise
+        print(
+            f"cfgen: error: {error}; what is done is kept: mend it and run the same command", file=sys.stderr
+        )
+        return 2
+
+
+@contextlib.contextmanager
+def _in_addresses() -> Iterator[None]:
+    """What is printed names the addresses of object stores that were given, not their working copies here."""
+    with (
+        contextlib.redirect_stdout(_Readdressed(sys.stdout)),
+        contextlib.redirect_stderr(_Readdressed(sys.stderr)),
+    ):
+        yield
+
+
+class _Readdressed(io.TextIOBase):
+    """Lines on their way to ``stream``, with addresses in place of working copies."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        from cfgen.core.object_store import COPIES
+
+        for copy, url in COPIES.items():
+            text = text.replace(copy, url)
+        return self._stream.write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._stream.encoding
 
 
 def _one_line(message: Warning | str, *_: object, **__: object) -> None:

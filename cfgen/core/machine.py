@@ -22,7 +22,7 @@ PURPOSES = {
     "local": "judge and planner local: a vision-language model in this process",
     "sdxl": "inpainters sdxl, flux2-klein, flux-fill, flux-kontext, longcat-image-edit, qwen-image-edit, z-image",
     "sam": "--masks and --detector: SAM, SAM 2, SAM 3, Grounding DINO",
-    "road-gpu": "--perception-option device=cuda: road and things seen in batches on a GPU",
+    "road-gpu": "--perception-options device=cuda: road and things seen in batches on a GPU",
     "grpo": "training with TRL: rewards, critics",
     "pathtrace": "inpainter pathtrace, here or in the environment of CFGEN_BLENDER_PYTHON",
     "argoverse2": "scenes import argoverse2",

@@ -36,6 +36,10 @@ _NEEDED = ("perception/", "cache/")
 _CLAIMS = ".work/claims"
 
 
+#: working copies of this process -> their addresses
+COPIES: dict[str, str] = {}
+
+
 def is_url(place: str | os.PathLike[str]) -> bool:
     return _URL.match(os.fspath(place)) is not None
 
@@ -69,6 +73,7 @@ def working_copy(place: str | os.PathLike[str], everything: bool = True) -> Path
     bucket = Bucket(url, home / url.rsplit("/", 1)[1])
     bucket.folder.mkdir(exist_ok=True)
     bucket.pull(everything)
+    COPIES[str(bucket.folder)] = url
     return bucket.folder
 
 

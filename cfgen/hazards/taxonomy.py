@@ -62,7 +62,7 @@ class Taxonomy:
         if hazard_id not in by_id:
             raise InputError(
                 f"hazard '{hazard_id}' is not in the taxonomy{did_you_mean(hazard_id, by_id)}; "
-                "'cfgen hazards list' shows all of them"
+                "'cfgen list hazards' shows all of them"
             )
         return by_id[hazard_id]
 
@@ -96,8 +96,8 @@ def _warn_of_unknown_models(own: Path, entries: Sequence[Hazard]) -> None:
         if entry.model and entry.model not in models:
             warn(
                 f"taxonomy '{own}': {entry.id}: model: cfgen has none called '{entry.model}'"
-                f"{did_you_mean(entry.model, models)}, so neither composite nor pathtrace can draw it; 'cfgen hazards "
-                "show NAME' says which model a hazard has"
+                f"{did_you_mean(entry.model, models)}, so neither composite nor pathtrace can draw it; 'cfgen list "
+                "hazards NAME' says which model a hazard has"
             )
 
 

@@ -98,7 +98,8 @@ def _people(store: Store, damaged: list[str]) -> Ratings:
             people.setdefault(file.rater, {})[answer] = file.history[-1].scores
     if not people:
         raise InputError(
-            f"{store.root}: holds no ratings; rate answers in the app (cfgen app), or give --import-csv FILE"
+            f"{store.root}: holds no ratings; rate answers in the app (cfgen app), or add a file of them: "
+            "cfgen campaign import"
         )
     return people
 

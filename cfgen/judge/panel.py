@@ -196,7 +196,7 @@ def model_judge(provider: str) -> Callable[..., Panel]:
 
 
 def panel(members: list[dict[str, Any]], name: str = "panel", **options: Any) -> Panel:
-    """Several models as one judge: --judge-option 'members=[{"judge": "gemini", "model": "..."}, ...]'.
+    """Several models as one judge: --judge-options 'members=[{"judge": "gemini", "model": "..."}, ...]'.
 
     Raises:
         InputError: fewer than two members, or one that is not a model judge.

@@ -10,7 +10,8 @@ from cfgen.core.registry import Registry
 from cfgen.judge.protocol import Judge
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
 from cfgen.models.registry import MODELS
-from cfgen.records import DEFAULT_RUBRIC, JudgeRun
+from cfgen.options import DEFAULT_RUBRIC
+from cfgen.records import JudgeRun
 from cfgen.storage.store import Store
 
 JUDGES = Registry(

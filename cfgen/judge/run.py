@@ -7,10 +7,9 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -30,8 +29,8 @@ from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
 from cfgen.judge.registry import create_judge
 from cfgen.judge.stored import scored_as
+from cfgen.options import ALL, DEFAULT_RUBRIC, NOBODY, JudgeOptions, JudgingOptions
 from cfgen.records import (
-    DEFAULT_RUBRIC,
     Calibration,
     Fault,
     JudgeRun,
@@ -49,31 +48,9 @@ from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInput, RolloutInputs, arm_inputs
-from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.questions import QuestionKey, Questions
 from cfgen.rollouts.summary import ScoreSummary, summary
 from cfgen.storage.store import Store
-
-#: ``--judge`` that stores answers and judges none
-NOBODY = "none"
-#: ``--planners`` that means each that has answers
-ALL = "all"
-
-
-@dataclass(frozen=True)
-class JudgeOptions:
-    """``planners``: names of runs; ("all",) for each that there is."""
-
-    bench: Path
-    planners: tuple[str, ...] = (ALL,)
-    judge: str = "offline"
-    judge_options: dict[str, Any] = field(default_factory=dict)
-    rubric: str = DEFAULT_RUBRIC
-    retry_failed: bool = False
-    strict: bool = False
-    offline: bool = False
-    allow_hosts: tuple[str, ...] = ()
-    quiet: bool = False
 
 
 @within_its_network
@@ -89,10 +66,10 @@ def judge_stored(options: JudgeOptions, named: Path | None = None) -> list[Score
         Shortfall: a budget is spent; the verdicts so far are kept.
     """
     if options.judge == NOBODY:
-        raise InputError("judge: expected who judges, found 'none'; see: cfgen judge list")
+        raise InputError("judge: expected who judges, found 'none'; see: cfgen list judges")
     store = open_store(options.bench, named)
     names = _stored_planners(store, options.planners)
-    judge = create_judge(options.judge, store.reply_cache, options.rubric, **options.judge_options)
+    judge = create_judge(options.judge, store.reply_cache, options.rubric, **options.judge_settings)
     store.check_judge(judge.run_record())
     inputs = RolloutInputs(store, store.benchmark.seed)
     calibrated = trusted(store, judge, options.rubric, named)
@@ -147,7 +124,7 @@ def trusted(store: Store, judge: Judge, rubric: str, named: Path | None = None) 
     if found.rubric_hash != judge.run_record().rubric_hash:
         warn(
             f"judge '{judge.name}' does not count as calibrated on {named}: that was with another wording of its "
-            f"rubric; calibrate this one: cfgen judge calibrate RATED --judge {judge.name} --benchmark {named}"
+            f"rubric; calibrate this one: cfgen judge calibrate RATED --judge {judge.name} --benchmarks {named}"
         )
         return 0
     shared = found.shared_with(store.benchmark.scenes)
@@ -156,7 +133,7 @@ def trusted(store: Store, judge: Judge, rubric: str, named: Path | None = None) 
     warn(
         f"judge '{judge.name}' does not count as calibrated on {named}: people rated {len(shared)} of its scenes "
         f"for that, for example '{shared[0]}'; calibrate it on others: "
-        f"cfgen judge calibrate RATED --judge {judge.name} --benchmark {named}"
+        f"cfgen judge calibrate RATED --judge {judge.name} --benchmarks {named}"
     )
     return 0
 
@@ -169,7 +146,7 @@ def _warn_if_untested(store: Store, judge: Judge, rubric: str, named: Path) -> N
         lacks = f" (it was tried; that takes {'; '.join(probe.lacks)})" if again and probe else ""
         warn(
             f"judge '{judge.name}' has not been tested on known answers here with this wording{lacks}; run: "
-            f"cfgen judge probe {named} --judge {(run.spec or judge.name).split()[0]}"
+            f"cfgen judge validate {named} --judge {(run.spec or judge.name).split()[0]}"
             f"{'' if rubric == DEFAULT_RUBRIC else f' --rubric {rubric}'}"
             f"{'' if run.spec == judge.name else ' with the same options'}"
         )
@@ -190,7 +167,7 @@ def give_verdicts(
     judge: Judge,
     planner: str,
     questions: Questions,
-    options: "JudgeOptions | ScoreOptions",
+    options: JudgingOptions,
 ) -> None:
     """Judge each pair that has no verdict that stands. Commands that would judge the same take turns."""
 
@@ -211,7 +188,7 @@ def _give_verdicts(
     judge: Judge,
     planner: str,
     questions: Questions,
-    options: "JudgeOptions | ScoreOptions",
+    options: JudgingOptions,
 ) -> None:
     run = asked_now(judge)
     store.register_judge(run)

@@ -81,7 +81,7 @@ class Benchmark:
             why = lost if built.lost else "the others were refused"
             return (
                 f"{built.accepted} of {built.wanted} cases; {why}. Add scenes, or allow more hazards or another "
-                "--decel band, and run it again"
+                "--decel-band band, and run it again"
             )
         return ""
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.core.engines.registry import default_jobs
+from cfgen.core.options import split as names
 from cfgen.core.paths import scenarios_dir
 from cfgen.judge.registry import make_judge
-from cfgen.library.arguments import names
 from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
 from cfgen.models.limits import _TYPICAL, PRICES, Limits
 from cfgen.reporting.section import Table

@@ -4,22 +4,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel
 
 from cfgen import library
 from cfgen.benchmark.builder import distance_name
-from cfgen.build import BuildOptions, check_build
+from cfgen.build import check_build
 from cfgen.core.errors import CfgenError, InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.network import Network, limited
 from cfgen.core.object_store import is_url, working_copy
+from cfgen.core.options import Place, Quiet, checked, field_types, read, signature_of
 from cfgen.core.yaml_file import told
 from cfgen.judge.registry import create_judge, make_judge
-from cfgen.library.arguments import Place, checked, read
 from cfgen.library.benchmark import Benchmark, Run
 from cfgen.library.estimate import Estimate, estimate
 from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
+from cfgen.options import BuildOptions, ReportOptions, ScoreOptions
 from cfgen.planners.check import check_planner
 from cfgen.report import Report, check_target_beside, default_target
 
@@ -46,8 +47,13 @@ class Outcome:
 
 
 @checked
-def run(file: Place, *, dry_run: bool = False, quiet: bool = False) -> Outcome:
-    """Build, score, judge and report as ``experiment.yaml`` says; with ``dry_run`` only estimate what it takes.
+def run(
+    file: Annotated[Place, "experiment.yaml"],
+    *,
+    dry_run: Annotated[bool, "Only say what it takes."] = False,
+    quiet: Quiet = False,
+) -> Outcome:
+    """Build, score, judge and report as one file says; says first what it takes: calls, money, time, disk.
 
     Raises:
         InputError: a field of the file is wrong or missing, or somebody in it cannot do what is asked; names each.
@@ -117,9 +123,9 @@ def check(file: Path, wanted: Experiment, ready: bool) -> None:
 
 def _faults(wanted: Experiment, ready: bool) -> Iterator[str]:
     wrong: dict[str, list[str]] = {}
-    for section, function in (("build", library.build), ("score", library.score), ("report", library.report)):
+    for section, options in (("build", BuildOptions), ("score", ScoreOptions), ("report", ReportOptions)):
         given = _arguments(getattr(wanted, section))
-        wrong[section] = list(_fault("", partial(_read_section, function, given, f"{section}.")))
+        wrong[section] = list(_fault("", partial(_read_section, options, given, f"{section}.")))
         yield from wrong[section]
     if not wrong["build"]:
         if not wrong["score"]:
@@ -148,15 +154,21 @@ def _fault(where: str, work: Callable[[], None]) -> Iterator[str]:
         yield f"{name} {rest}" if field and not field.endswith(":") else f"{name}: {rest}" if name else rest
 
 
-def _read_section(function: Callable[..., Any], given: dict[str, Any], where: str) -> None:
-    read(function, {"out": "bench", "bench": "bench", "planner": "cruise", **given}, where)
+def _read_section(options: type, given: dict[str, Any], where: str) -> None:
+    defaults = {name: parameter.default for name, parameter in signature_of(options).parameters.items()}
+    places = {"out": "bench", "bench": "bench", "planner": "cruise"}
+    read(field_types(options), {**defaults, **places, **given}, where)
+
+
+def _score_options(wanted: Experiment) -> ScoreOptions:
+    return ScoreOptions("bench", "cruise", **_arguments(wanted.score))
 
 
 def _arms(wanted: Experiment) -> Iterator[str]:
-    controls = read(library.build, {"controls": wanted.build.controls})["controls"]
+    controls = wanted.build.controls
     distances = [distance_name(factor) for factor in wanted.build.distances if factor != 1.0]
     built = ["original", "hazard", "rerun", *controls, *distances]
-    for arm in read(library.score, {"bench": "b", "planner": "p", "arms": wanted.score.arms})["arms"]:
+    for arm in _score_options(wanted).arms:
         if arm in built:
             continue
         if arm in ("null", "nuisance"):
@@ -169,8 +181,7 @@ def _arms(wanted: Experiment) -> Iterator[str]:
 
 
 def _check_build(wanted: Experiment, ready: bool) -> None:
-    given = {"out": wanted.bench, **_arguments(wanted.build), "quiet": True}
-    check_build(BuildOptions(**read(library.build, given)), ready)
+    check_build(BuildOptions(wanted.bench, quiet=True, **_arguments(wanted.build)), ready)
 
 
 def _check_target(wanted: Experiment) -> None:
@@ -185,16 +196,16 @@ def _readable(score: BaseModel) -> BaseModel:
 
 
 def _check_planner(wanted: Experiment, planner: PlannerPart, index: int, seen: dict[str, int]) -> None:
-    score = read(library.score, {"bench": "b", "planner": "p", **_arguments(wanted.score)})
-    with limited(Network(score["offline"], score["allow_hosts"])):
-        name = check_planner(planner.planner, planner.options, planner.name, score["startup_timeout_s"])
+    score = _score_options(wanted)
+    with limited(Network(score.offline, score.allow_hosts)):
+        name = check_planner(planner.planner, planner.options, planner.name, score.startup_timeout_s)
     _once(name, index, seen, "planners", "name: ...")
 
 
 def _check_judge(wanted: Experiment, judge: JudgePart, index: int, seen: dict[str, int], ready: bool) -> None:
-    score = read(library.score, {"bench": "b", "planner": "p", **_arguments(wanted.score)})
+    score = _score_options(wanted)
     make = create_judge if ready else make_judge
-    with limited(Network(score["offline"], score["allow_hosts"])):
+    with limited(Network(score.offline, score.allow_hosts)):
         name = make(judge.judge, None, judge.rubric, **judge.all_options).name
     _once(name, index, seen, "judges", "options: {name: ...}")
 

@@ -1,44 +1,42 @@
 """One file that says what to build, whom to score, who judges and where the report goes."""
 
-import inspect
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from cfgen import library
 from cfgen.core.errors import InputError
 from cfgen.core.object_store import is_url
+from cfgen.core.options import signature_of
 from cfgen.core.yaml_file import faults_of, read_yaml, told
 from cfgen.judge.rubrics.registry import is_file
-from cfgen.records import DEFAULT_RUBRIC
+from cfgen.options import DEFAULT_RUBRIC, BuildOptions, ReportOptions, ScoreOptions
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-def _part(function: Callable[..., Any], without: set[str], required: str = "") -> Any:
-    """The arguments of a function of the library, with their types and defaults, as a section of the file."""
-    fields: dict[str, Any] = {
-        p.name: (p.annotation, ... if p.name == required else p.default)
-        for p in inspect.signature(function).parameters.values()
-        if p.name not in without
-    }
-    return create_model(function.__name__, __base__=_Part, **fields)
+def _part(options: type, without: set[str], required: str = "") -> Any:
+    """The fields of an options class, with their types and defaults, as a section of the file."""
+    fields: dict[str, Any] = {}
+    for name, parameter in signature_of(options).parameters.items():
+        if name not in without:
+            fields[name] = (parameter.annotation, ... if name == required else parameter.default)
+    return create_model(options.__name__, __base__=_Part, **fields)
 
 
-_WHO = {"planner", "name", "planner_options", "judge", "judge_options", "votes", "rubric"}
+#: what the sections 'planners' and 'judges' say
+_OTHERS = {"planner", "name", "planner_options", "judge", "judge_options", "votes", "rubric"}
 if TYPE_CHECKING:
     _Build: TypeAlias = Any
     _Score: TypeAlias = Any
     _Report: TypeAlias = Any
 else:
-    _Build = _part(library.build, {"out", "quiet"}, required="n")
-    _Score = _part(library.score, {"bench", "quiet"} | _WHO)
-    _Report = _part(library.report, {"bench"})
+    _Build = _part(BuildOptions, {"out", "quiet", "definition"}, required="n")
+    _Score = _part(ScoreOptions, {"bench", "quiet"} | _OTHERS)
+    _Report = _part(ReportOptions, {"bench"})
 
 
 class PlannerPart(_Part):

@@ -1,33 +1,43 @@
-"""A benchmark out into the world: as a data set, as a recipe, and from a recipe back."""
+"""A benchmark or a result out into the world: data set, recipe, definition, bundle, leaderboard; and back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from cfgen.library.arguments import Place, checked
+import attrs
+from attrs import field
+
+from cfgen.core.options import Bench, NewFile, NewFolder, Place, Quiet, checked, function_of, path
+from cfgen.core.options import names as names_field
+from cfgen.options import JudgeOptions, ScoreOptions
 
 if TYPE_CHECKING:
     from cfgen.library.benchmark import Benchmark
+    from cfgen.sharing.leaderboard.board import Added, Board, Done
+    from cfgen.sharing.leaderboard.page import Site
+
+AllowLicenses = Annotated[
+    Sequence[str],
+    "A source's licence, word for word, whose owner gave leave to hand on its pictures; repeatable.",
+]
+BoardFolder = Annotated[Place, "Leaderboard's folder."]
 
 
 @checked
 def export_hf(
-    bench: Place,
-    out: Place,
+    bench: Bench,
+    out: NewFolder,
     *,
-    name: str | None = None,
-    creator: str = "",
-    url: str = "",
-    allow_licenses: Sequence[str] = (),
-    notices: Sequence[Place] = (),
-    quiet: bool = False,
+    name: Annotated[str | None, "Name of the data set (default: the folder's)."] = None,
+    creator: Annotated[str, "Who publishes it."] = "",
+    url: Annotated[str, "Where it is published."] = "",
+    allow_licenses: AllowLicenses = (),
+    notices: Annotated[
+        Sequence[Place], "A source's licence or notice file, handed on word for word; repeatable."
+    ] = (),
+    quiet: Quiet = False,
 ) -> int:
-    """The benchmark as an image folder for ``datasets.load_dataset``, with card and Croissant; returns its cases.
-
-    Args:
-        name: of the data set; None takes that of the folder ``out``. creator, url: told in the card.
-        allow_licenses: licences, word for word, of sources whose owner gave leave to hand on their pictures.
-        notices: licence files of the sources, handed on word for word in ``NOTICE.md``.
+    """Image folder for Hugging Face datasets, with card and Croissant metadata; returns the number of cases.
 
     Raises:
         InputError: ``out`` is there already, or a licence forbids it.
@@ -44,7 +54,7 @@ def export_hf(
 
 
 @checked
-def export_recipe(bench: Place, out: Place, *, quiet: bool = False) -> str:
+def export_recipe(bench: Bench, out: NewFile, *, quiet: Quiet = False) -> str:
     """What is ours alone of a benchmark, in one file without a pixel of its sources; returns the benchmark's hash.
 
     Raises:
@@ -58,7 +68,13 @@ def export_recipe(bench: Place, out: Place, *, quiet: bool = False) -> str:
 
 
 @checked
-def rebuild(recipe: Place, *, scenes: Place, out: Place, quiet: bool = False) -> "Benchmark":
+def rebuild(
+    recipe: Annotated[Place, "File of cfgen share recipe."],
+    *,
+    scenes: Annotated[Place, "Your copy of its scenes."],
+    out: Annotated[Place, "New benchmark directory."],
+    quiet: Quiet = False,
+) -> "Benchmark":
     """The identical benchmark from a recipe and a copy of its scenes, proved by hash.
 
     Raises:
@@ -72,8 +88,13 @@ def rebuild(recipe: Place, *, scenes: Place, out: Place, quiet: bool = False) ->
 
 
 @checked
-def export_definition(bench: Place, out: Place, *, name: str) -> int:
-    """How a finished benchmark was built and what came of it, for :func:`build_definition`; returns its cases.
+def export_definition(
+    bench: Bench,
+    out: Annotated[Place, "New .json file."],
+    *,
+    name: Annotated[str, "Name of the definition, with its version, such as cfgen66-demo-v1."],
+) -> int:
+    """How a finished benchmark was built and what came of it, for build --definition; returns the number of cases.
 
     Raises:
         InputError: ``out`` is there already, or the benchmark holds own hazards.
@@ -86,42 +107,116 @@ def export_definition(bench: Place, out: Place, *, name: str) -> int:
 
 
 @checked
-def build_definition(
-    name: str | Path,
-    out: Place,
+def export_bundle(
+    bench: Bench,
+    out: NewFile,
     *,
-    scenes: Place | None = None,
-    jobs: int = 0,
-    engine: str = "",
-    engine_options: Mapping[str, Any] | None = None,
-    retry_faults: bool = False,
-    strict: bool = False,
-    offline: bool = False,
-    allow_hosts: Sequence[str] = (),
-    quiet: bool = False,
-) -> "Benchmark":
-    """Build a frozen benchmark, such as ``cfgen66-demo-v1``, and hold every case against its definition.
+    planner: Annotated[str, "One that was scored there."],
+    judge: Annotated[str, "Who judged it: its folder under verdicts/."] = "offline",
+    rubric: Annotated[str | Path | None, "The rubric's wording, where that is a file of your own."] = None,
+) -> str:
+    """A planner's answers and verdicts in one file, to check, judge again and rank; returns the benchmark's hash.
 
     Raises:
-        InputError: no such definition, or its scenes are missing or changed: each is named.
-        Shortfall: what came of it is not what the definition tells.
+        InputError: no such planner or judge here, or ``out`` is there already.
+        StoreError: answers or verdicts are missing or damaged.
     """
-    from cfgen.build import BuildOptions
-    from cfgen.library.benchmark import Benchmark
-    from cfgen.sharing import definitions
+    from cfgen.sharing.bundle import export_bundle as export
+    from cfgen.storage.store import Store
 
-    folder = None if scenes is None else Path(scenes)
-    options = BuildOptions(
-        Path(out),
-        scenes=folder,
-        jobs=jobs,
-        engine=engine,
-        engine_options=dict(engine_options or {}),
-        retry_faults=retry_faults,
-        strict=strict,
-        offline=offline,
-        allow_hosts=tuple(allow_hosts),
-        quiet=quiet,
+    named = None if rubric is None else str(rubric)
+    return export(Store(Path(bench)), planner, judge, Path(out), named).index.benchmark
+
+
+@checked
+def open_board(path: BoardFolder, *, title: str = "", create: bool = False) -> "Board":
+    """A leaderboard's folder: ``add(bundle)``, ``rows()``, ``faults()``. Raises InputError where it is none."""
+    from cfgen.sharing.leaderboard.board import Board
+
+    return Board(Path(path), title, create)
+
+
+@checked
+def add_bundles(
+    board: Annotated[Place, "Leaderboard's folder; begun where there is none."],
+    bundles: Annotated[Sequence[Place], "Files of cfgen share bundle."],
+    *,
+    title: Annotated[str, "Title of a new leaderboard (default: its folder's name)."] = "",
+) -> "Done":
+    """Add those bundles to a leaderboard that verify.
+
+    Returns:
+        What was ``added``, and in ``failed`` one line for each that was not.
+
+    Raises:
+        InputError: ``board`` is something else.
+    """
+    from cfgen.core.errors import CfgenError
+    from cfgen.sharing.bundle import read_bundle
+    from cfgen.sharing.leaderboard.board import Board, Done
+    from cfgen.sharing.proof import prove
+
+    opened = Board(Path(board)) if Path(board).exists() else None
+    added, failed = [], []
+    for bundle in map(Path, bundles):
+        try:
+            if opened is None:
+                prove(read_bundle(bundle))  # nothing is begun for what does not verify
+                opened = Board(Path(board), title, create=True)
+            added.append(opened.add(bundle))
+        except CfgenError as error:
+            failed.append(str(error))
+    return Done(tuple(added), tuple(failed))
+
+
+@checked
+def write_leaderboard(
+    board: BoardFolder,
+    out: Annotated[Place, "New folder, or an earlier site."],
+    *,
+    bundles: Annotated[bool, "With the bundles, answers and all, for others to check."] = False,
+) -> "Site":
+    """Write a leaderboard's static site.
+
+    Raises:
+        InputError: ``out`` holds something else, the board is empty, or an entry does not verify.
+    """
+    from cfgen.sharing.leaderboard.board import Board
+    from cfgen.sharing.leaderboard.page import write_site
+
+    return write_site(Board(Path(board)), Path(out), bundles)
+
+
+@attrs.frozen(kw_only=True)
+class RejudgeOptions(JudgeOptions):
+    """``board`` and ``entries`` beside those of :func:`cfgen.judge_answers`; ``planners`` has no effect."""
+
+    board: Annotated[Path, "Leaderboard's folder."] = field(converter=path)
+    entries: Annotated[tuple[str, ...], "Only these entries (default: all self-reported ones)."] = field(
+        default=(), converter=names_field
     )
-    definitions.build_definition(definitions.definition(str(name)), options)
-    return Benchmark(Path(out))
+
+
+@attrs.frozen(kw_only=True)
+class RerunOptions(ScoreOptions):
+    """``board`` beside those of :func:`cfgen.score`."""
+
+    board: Annotated[Path, "Leaderboard's folder; begun where there is none."] = field(converter=path)
+
+
+def _rejudge_entries(options: RejudgeOptions) -> "Done":
+    """Judge the answers of self-reported entries by a judge of yours, on the benchmark that they were scored on."""
+    from cfgen.sharing.leaderboard.again import rejudge
+
+    return rejudge(open_board(options.board), options, options.entries)
+
+
+def _rerun_planner(options: RerunOptions) -> "Added":
+    """Ask a planner on a benchmark of yours, judge it, and add it to a leaderboard as rerun."""
+    from cfgen.sharing.leaderboard.again import rerun
+
+    return rerun(open_board(options.board, create=True), options)
+
+
+rejudge_entries = function_of(RejudgeOptions, _rejudge_entries)
+rerun_planner = function_of(RerunOptions, _rerun_planner)

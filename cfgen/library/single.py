@@ -7,20 +7,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.files import png_bytes, read_json, write_bytes
 from cfgen.core.hashing import hash_bytes
 from cfgen.geometry.trajectory import speeds
-from cfgen.library import build, import_scenes, score
-from cfgen.library.arguments import Options, Place, checked
+from cfgen.library import build, score
 from cfgen.library.benchmark import Run, RunCase
+from cfgen.options import PlannerOptions, TryOptions
 from cfgen.planners.runtime import python_of
-from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 from cfgen.records import DIMENSIONS, PLAN_DT, Plan, Rollout
 from cfgen.render.delta import delta_table
 from cfgen.render.panel import PanelItem, case_panel
+from cfgen.scenes.importing import import_scenes, open_reader
 
 #: m and km/h; plans that differ by less all the way are called the same
 SAME_M, SAME_KMH = 0.5, 2.0
@@ -69,87 +70,44 @@ class Tried:
         return lines
 
 
-@checked
-def try_picture(
-    picture: Place,
-    planner: "str | Path | type | Any",
-    hazard: str,
-    *,
-    out: Place | None = None,
-    planner_options: Options = None,
-    judge: str = "offline",
-    judge_options: Options = None,
-    speed: float = 10.0,
-    camera: Options = None,
-    perception: str = "",
-    seed: int = 0,
-    timeout_s: float = 120.0,
-    startup_timeout_s: float = STARTUP_TIMEOUT_S,
-    python: str = "",
-    planner_network: bool = False,
-    planner_memory: float | None = None,
-    quiet: bool = False,
-) -> Tried:
-    """Ask ``planner`` about a picture as it is and with ``hazard`` in it.
-
-    The car has driven straight on at ``speed`` (m/s); the picture stands for every frame that the planner wants.
-
-    Args:
-        out: folder of the scene, the benchmark of one case and the panel; None: ``try-<picture>-<hazard>`` here. What
-            it holds of the same picture is used again: another planner is asked about the same frames.
-        camera: what is known of the camera, as the reader "image" takes it: fov_deg, camera_height_m, horizon_row, ...
-        judge: "none" for no verdict. timeout_s, startup_timeout_s (s), python, planner_network, planner_memory (GB): as
-            in :func:`cfgen.score`.
-
-    Raises:
-        InputError: no picture, hazard or planner of that name, or ``out`` holds another picture's.
-        Shortfall: the hazard has no place in the picture; says why.
-    """
-    source = Path(picture)
-    folder = Path(f"try-{source.stem}-{hazard}") if out is None else Path(out)
+def try_picture(options: TryOptions) -> Tried:
+    """See :func:`cfgen.try_picture`."""
+    source, hazard = options.picture, options.hazard
+    folder = options.out or Path(f"try-{source.stem}-{hazard}")
     if not source.is_file():
         raise InputError(
             f"{source}: expected a picture, found {'a folder' if source.is_dir() else 'nothing'} there"
         )
-    if python:
-        python_of(python)  # a mistake is named before anything is made
-    told: Mapping[str, Any] = {**(camera or {}), "speed": speed, "still": True}
-    _check_same(folder, {"picture": hash_bytes(source.read_bytes()), "hazard": hazard, "seed": seed, **told})
-    imported = import_scenes("image", source, folder / "scenes", options=told, quiet=True)
+    if options.python:
+        python_of(options.python)  # a mistake is named before anything is made
+    camera: dict[str, Any] = {**options.camera, "speed": options.speed, "still": True}
+    _check_same(
+        folder, {"picture": hash_bytes(source.read_bytes()), "hazard": hazard, "seed": options.seed, **camera}
+    )
+    imported = import_scenes(open_reader("image", source, camera), folder / "scenes", quiet=True)
     if imported.failed or imported.faults:
         raise InputError(next(iter(imported.failed.values()), "") or str(imported.faults[0]))
     bench = build(
         folder / "bench",
         n=1,
-        seed=seed,
+        seed=options.seed,
         scenes=folder / "scenes",
         hazards=(hazard,),
-        perception=perception,
+        perception=options.perception,
         attempts=8,
         jobs=1,
         quiet=True,
     )
     if bench.shortfall or not len(bench):
         why = "; ".join(dict.fromkeys(r.reason for r in bench.store.rejections())) or bench.shortfall
-        unknown = [f"--camera {key}={such}" for key, such in _CAMERA.items() if key not in told]
+        unknown = [f"--camera {key}={such}" for key, such in _CAMERA.items() if key not in camera]
         more = f"tell more of the camera ({', '.join(unknown)}), or " if unknown else ""
         raise Shortfall(
             f"{source}: '{hazard}' found no place in it ({why}); {more}try another --hazard, --speed, --seed or "
             "--perception"
         )
-    run = score(
-        bench,
-        planner,
-        planner_options=planner_options,
-        judge=judge,
-        judge_options=judge_options,
-        timeout_s=timeout_s,
-        startup_timeout_s=startup_timeout_s,
-        python=python,
-        planner_network=planner_network,
-        planner_memory=planner_memory,
-        quiet=quiet,
-    )
+    own = {field.name for field in attrs.fields(PlannerOptions)}
+    run = score(bench, options.planner, **{name: getattr(options, name) for name in own})
     tried = Tried(run, folder / "panel.png")
     write_bytes(tried.panel, png_bytes(_panel(tried)))
     return tried

@@ -1,13 +1,12 @@
 """Whether a ranking of planners holds across build seed, inpainter, judge, rubric and kind of hazard."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import InputError
-from cfgen.library.arguments import Names, checked, names
 from cfgen.metrics.floor import above_floor
 from cfgen.metrics.paired import Events
 from cfgen.metrics.stability import Item, Rank, items, ranks, shared_table, tau
@@ -126,34 +125,18 @@ class Stability:
         ]
 
 
-@checked
-def stability(
-    benches: Names, *, event: str = "overall", planners: Names | None = None, seed: int = 0
+def rank_stability(
+    benches: Sequence[Path], event: str, planners: Sequence[str] | None, seed: int
 ) -> Stability:
-    """Compare rankings of planners across benchmarks, their judges and clusters of hazards.
-
-    They rank above the floor where all of them have one, else all by the raw share.
-
-    Args:
-        benches: benchmark directories, such as builds with another seed or inpainter.
-        event: "overall", "reasoning", "waypoints", or "trajectory", which needs no judge.
-        planners: those to rank; None takes those scored that were not told what was added. seed: of the bootstrap.
-
-    Raises:
-        InputError: no benchmark holds two planners with an event on shared cases.
-        StoreError: one is no benchmark.
-    """
-    if event not in (*DIMENSIONS, "trajectory"):
-        raise InputError(f"event: expected trajectory, {', '.join(DIMENSIONS)}, found '{event}'")
-    wanted = names(planners) if planners else None
+    """See :func:`cfgen.stability`."""
     variants: list[Variant] = []
     whole: dict[str, list[Item]] = {}
-    for path in map(Path, names(benches)):
-        data = read_report_data(Store(path), wanted)
+    for path in benches:
+        data = read_report_data(Store(path), planners)
         for judge in data.judges if event != "trajectory" else ("",):
             raw = {
                 p: found
-                for p in (data.planners if wanted else data.ranking)
+                for p in (data.planners if planners else data.ranking)
                 if (found := _events(data, p, judge, event))
             }
             events, floor = _above_floor(data, raw, judge, event)
@@ -171,7 +154,7 @@ def stability(
                     variants.append(some)
     if not variants:
         raise InputError(
-            f"{', '.join(names(benches))}: expected two planners or more with {event} events on shared cases, found "
+            f"{', '.join(map(str, benches))}: expected two planners or more with {event} events on shared cases, found "
             "fewer; score more planners, or choose --event trajectory"
         )
     taus = [

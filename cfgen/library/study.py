@@ -11,7 +11,6 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_each, write_bytes
-from cfgen.library.arguments import Place, checked
 from cfgen.reporting.drawing import study_plot
 from cfgen.reporting.section import Table
 from cfgen.traces.intent import read_intent
@@ -86,20 +85,10 @@ class Study:
         return [folder / name for name in files]
 
 
-@checked
-def study(a: str | Path, b: str | Path, *, labels: Place | None = None, checker: str = "") -> Study:
-    """Compare two checkpoints on the same inputs (Pinocchio sections 4 and 8.2).
-
-    Args:
-        a, b: a JSON file of samples (see the page on training a critic), or BENCH:PLANNER: then its answers to
-            originals, with the grounding that ``checker``'s edges E1 and E2 say.
-        labels: CSV with the columns id, changed, grounded_a, grounded_b: what an annotator says, before all else.
-
-    Raises:
-        InputError: a file that cannot be read, no sample in common, or none with grounding; names sample and field.
-    """
-    first, second = _read(str(a), checker), _read(str(b), checker)
-    said = _labels(Path(labels)) if labels is not None else {}
+def compare_checkpoints(a: str, b: str, labels: Path | None, checker: str) -> Study:
+    """See :func:`cfgen.study`."""
+    first, second = _read(a, checker), _read(b, checker)
+    said = _labels(labels) if labels is not None else {}
     shared = [i for i in first.samples if i in second.samples]
     if not shared:
         raise InputError(f"study: expected samples with the same ids in {a} and {b}, found none in common")

@@ -6,15 +6,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cfgen.benchmark.real_pairs import CLEAR, pairs_benchmark
+from cfgen.benchmark.real_pairs import CLEAR
 from cfgen.core.errors import InputError
-from cfgen.library.arguments import Options, Place, checked
 from cfgen.metrics.breakdown import DISTANCE_M, SPEED_KMH, bin_of
 from cfgen.metrics.floor import Events
 from cfgen.metrics.paired import Difference
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.validity import Validity, validity
-from cfgen.records import DIMENSIONS, Dimension
+from cfgen.records import Dimension
 from cfgen.reporting.basis import judge_words
 from cfgen.reporting.data import ReportData, judged, measured
 from cfgen.reporting.reading import read_report_data
@@ -22,7 +21,7 @@ from cfgen.reporting.section import Table
 from cfgen.storage.store import Store
 
 if TYPE_CHECKING:
-    from cfgen.planners.protocol import Planner
+    pass
 
 #: what counts as an answer to the obstacle: the drive alone, or a judge's strict success
 Event = Dimension | Literal["trajectory"]
@@ -210,55 +209,3 @@ def _difference(found: Difference) -> tuple[str, str]:
 def default_root(folder: Path) -> Path:
     """Where the pairs' benchmark goes: beside the folder."""
     return folder.resolve().with_name(f"{folder.resolve().name}-bench")
-
-
-@checked
-def validate_real(
-    folder: Place,
-    planner: "str | Path | type | Planner",
-    *,
-    bench: Place | None = None,
-    out: Place | None = None,
-    name: str | None = None,
-    planner_options: Options = None,
-    judge: str = "offline",
-    judge_options: Options = None,
-    event: str = "trajectory",
-    match: str = "hazard",
-    quiet: bool = False,
-) -> RealValidity:
-    """Score a planner on real frames of real obstacles and hold the result against a benchmark's inserts.
-
-    Args:
-        folder: pairs of real frames; the format is in docs/validity.md.
-        bench: where the planner was scored under the same name; None reports the real side alone.
-        out: the pairs' benchmark directory; None: beside the folder. What is answered there is not asked again.
-        name: under which its answers are kept; None derives one. planner_options, judge, judge_options: as in
-            :func:`cfgen.score`.
-        event: "trajectory", which needs no judge, or a judge's strict success: "reasoning", "waypoints", "overall".
-        match: what has to be alike besides distance and speed, "hazard" or "cluster".
-
-    Raises:
-        InputError: a pair, a scene, planner or judge that does not hold; the planner was not scored on ``bench``.
-        StoreError: ``out`` holds something else.
-    """
-    from cfgen.library import score
-
-    if event not in (*DIMENSIONS, "trajectory"):
-        raise InputError(f"event: expected trajectory, {', '.join(DIMENSIONS)}, found '{event}'")
-    if match not in ("hazard", "cluster"):
-        raise InputError(f"match: expected hazard or cluster, found '{match}'")
-    place = Path(folder)
-    store = pairs_benchmark(place, Path(out) if out else default_root(place))
-    run = score(
-        store.root,
-        planner,
-        name=name,
-        planner_options=planner_options,
-        judge=judge,
-        judge_options=judge_options,
-        arms=("hazard", "rerun", *store.benchmark.controls),
-        quiet=quiet,
-    )
-    inserts = Store(Path(bench)) if bench else None
-    return real_validity(store, inserts, [run.planner], event, match)  # type: ignore[arg-type]

@@ -119,7 +119,7 @@ FILES = {
         ModelFile(
             "fastestdet",
             "fastestdet.onnx",
-            "--perception-option things=fastestdet",
+            "--perception-options things=fastestdet",
             f"{_RAW}/dog-qiuqiu/FastestDet/50473cd155cb088aa4a99e64ff6a4b3c24fa07e1/"
             "example/onnx-runtime/FastestDet.onnx",
             998_169,
@@ -133,7 +133,7 @@ FILES = {
             ModelFile(
                 f"sam_{kind}",
                 f"sam_{kind}_{sha256[:6]}.pth",
-                f"--masks segment-anything --masks-option model_type={kind}",
+                f"--masks segment-anything --masks-options model_type={kind}",
                 f"{_SAM}/sam_{kind}_{sha256[:6]}.pth",
                 size,
                 sha256,

@@ -409,7 +409,7 @@ UNBELIEVED, APART = "unbelieved", "heights_apart"
 GUESS, GUESSED = "guess", "the camera is a guess"
 _ADVICE = "import again with --option horizon_row=... --option camera_height_m=..."
 _SEES_MORE = (
-    ", or with --perception twinlitenet --perception-option things=fastestdet ('cfgen models get' brings both), which "
+    ", or with --perception twinlitenet --perception-options things=fastestdet ('cfgen models get' brings both), which "
     "sees more to measure by"
 )
 

@@ -2,7 +2,7 @@
 
 A reader is a function ``parse(answers, observation)``; ``answers`` has the text of every stage by its name. It returns
 a :class:`Response`, or the text alone where that is in the papers' format. Users name a file that defines one:
-``--planner-option parser=my_parser.py``.
+``--planner-options parser=my_parser.py``.
 """
 
 import re

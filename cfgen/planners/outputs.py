@@ -1,6 +1,6 @@
 """A file of outputs made elsewhere: one JSON object a line.
 
-Each line names its question, either by ``"id"`` (the token that ``cfgen score export-inputs`` wrote) or by
+Each line names its question, either by ``"id"`` (the token that ``cfgen planner export-inputs`` wrote) or by
 ``"case_id"`` and ``"arm"`` (and ``"repeat"``, default 0), and holds ``"text"`` and/or ``"waypoints"`` (T x 2 or 3)
 with optional ``"t"`` (T). Tokens are of chance: each export keeps in the benchmark what its own stand for.
 """
@@ -109,7 +109,7 @@ def check_lines(path: Path, exports: Path, queries: Iterable[tuple[str, str, int
         raise InputError(
             f"{path}: expected answers to this benchmark's questions, found {count} lines of which none answers one of "
             f"its {len(tokens)}; are they of another benchmark, or of arms that are not asked? Its own questions: "
-            f"cfgen score export-inputs {exports.parent} --out inputs"
+            f"cfgen planner export-inputs {exports.parent} --out inputs"
         )
 
 

@@ -193,7 +193,7 @@ class PlannerProcess:
         try:
             return self._handshake(time.monotonic() + self._startup_s)
         except TimeoutError:
-            words = f"planner did not start within {self._startup_s:g} s; --startup-timeout gives it more"
+            words = f"planner did not start within {self._startup_s:g} s; --startup-timeout-s gives it more"
         except (EOFError, OSError):
             fault = self._exit_fault(starting=True)
             words = f"planner: its process {fault}"

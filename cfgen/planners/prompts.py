@@ -5,7 +5,7 @@ A file is YAML, or plain text for a prompt of one stage::
     system: You drive a car.
     frame_times: [-1.0, -0.5, 0.0]      # of the front camera, s
     max_pixels: 307200
-    parser: openemma                    # who reads the answer; --planner-option parser=... comes first
+    parser: openemma                    # who reads the answer; --planner-options parser=... comes first
     stages:
       scene: Describe the road ahead.
       plan: "The scene: {{scene}} Past speeds, m/s: {{speeds}}. Give six pairs (speed, curvature)."

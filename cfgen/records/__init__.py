@@ -46,7 +46,6 @@ from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placemen
 from cfgen.records.interventions import Intervention, Swap
 from cfgen.records.known import EdgeCount, EdgeProbe, KindCount, KnownPool, KnownTrace, ProbeVerdict, Relation
 from cfgen.records.runs import (
-    DEFAULT_RUBRIC,
     FAILURES,
     MENDABLE,
     TRANSIENT,
@@ -74,7 +73,6 @@ from cfgen.records.trust import Calibration, Comparison, ProbeKind, ProbeMiss, P
 __all__ = [
     "ADJUDICATED",
     "CONTROLS",
-    "DEFAULT_RUBRIC",
     "DIMENSIONS",
     "FAILURES",
     "LATERAL",

@@ -125,10 +125,6 @@ class PlannerRun(Stored):
     salt: str = ""
 
 
-#: by which rubric pairs of answers are judged where none is named
-DEFAULT_RUBRIC = "cfgen"
-
-
 class Vote(Record):
     """One reply of one judge model. Scores are None where it said UNKNOWN or the reply could not be read."""
 

@@ -59,7 +59,7 @@ def chosen(sections: Sequence[str] = ()) -> tuple[str, ...]:
     names = SECTIONS.ordered()
     if unknown := next((name for name in sections if name not in (*names, "all")), None):
         raise InputError(
-            f"--section: expected one of: {', '.join(sorted(OPTIONAL))}, or all, found '{unknown}'"
+            f"--sections: expected one of: {', '.join(sorted(OPTIONAL))}, or all, found '{unknown}'"
             f"{did_you_mean(unknown, list(names))}"
         )
     return tuple(name for name in names if name not in OPTIONAL or {name, "all"} & set(sections))

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
+import attrs
+
 from cfgen.benchmark.context import taxonomy_identity
 from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, importable
 from cfgen.core.errors import CfgenError, InputError
@@ -16,13 +18,13 @@ from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
 from cfgen.core.shard import shard_of
 from cfgen.metrics.rates import Rate
+from cfgen.options import ScoreOptions
 from cfgen.planners.crew import Member
 from cfgen.planners.registry import Answers, OpenPlanner, is_weightless
 from cfgen.planners.retries import RetryingPlanner
 from cfgen.records import PlannerRun, Rollout
 from cfgen.rollouts.askers import intervene_in_turn, opener
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.passes import Memory
 from cfgen.rollouts.questions import QuestionKey, Questions
 from cfgen.rollouts.queue import Queue
@@ -130,7 +132,7 @@ def afar(store: Store, options: ScoreOptions, engine: Engine) -> Iterator[Afar]:
         InputError: the planner is an object of this process, or cards are named, which the engine deals out.
     """
     if isinstance(options.planner, type):
-        options = replace(options, planner=importable(options.planner))
+        options = attrs.evolve(options, planner=importable(options.planner))
     if not isinstance(options.planner, str):
         raise InputError(
             f"--engine {options.engine}: expected a planner that other machines can open by its name, found an object "
@@ -141,7 +143,7 @@ def afar(store: Store, options: ScoreOptions, engine: Engine) -> Iterator[Afar]:
             f"--engine {options.engine}: cards are dealt out by the cluster; leave --devices out and say how many by "
             "--workers"
         )
-    options = replace(options, bench=store.root.absolute(), quiet=True)
+    options = attrs.evolve(options, bench=store.root.absolute(), quiet=True)
     wanted = WorkerNeeds(
         jobs=options.workers or 0,
         model=not is_weightless(str(options.planner)),

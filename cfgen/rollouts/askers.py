@@ -5,19 +5,22 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 from cfgen.core.errors import InputError
 from cfgen.core.locks import turn
+from cfgen.core.paths import scenarios_dir
 from cfgen.metrics.rates import Rate
+from cfgen.options import ScoreOptions
 from cfgen.planners.crew import Member, crew
 from cfgen.planners.outputs import EXPORTS
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.retries import RetryingPlanner
+from cfgen.planners.runtime import Runtime, python_of
 from cfgen.planners.waiting import waiting
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.rollouts.interventions import intervene
-from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.questions import Questions
 from cfgen.rollouts.runner import roll_out
 from cfgen.rollouts.versions import settled
@@ -87,8 +90,35 @@ def opener(store: Store, options: ScoreOptions) -> Callable[[], OpenPlanner]:
         options.max_answer_chars,
         options.startup_timeout_s,
         store.reply_cache,
-        options.runtime,
+        runtime_of(options),
         store.root / EXPORTS,
+    )
+
+
+def runtime_of(options: ScoreOptions) -> Runtime:
+    """Where the planner runs.
+
+    Raises:
+        InputError: ``python`` cannot be started, or a folder is not there.
+    """
+    bench = options.bench.resolve()
+    for folder in options.writable:
+        if not folder.is_dir():
+            raise InputError(f"--writable {folder}: expected a folder, found none; make it first")
+        place = folder.resolve()
+        if place.is_relative_to(bench) or bench.is_relative_to(place):
+            where = (
+                "is the benchmark, or lies in it" if place.is_relative_to(bench) else "holds the benchmark"
+            )
+            raise InputError(
+                f"--writable {folder}: {where} ({options.bench}), which planners must not see; name a folder beside it"
+            )
+    return Runtime(
+        python=python_of(options.python) if options.python else (),
+        hidden=(options.bench, Path(f"{bench}-report"), scenarios_dir() / "scenes"),
+        writable=options.writable,
+        network=(options.planner_network and not options.offline) or bool(options.allow_hosts),
+        memory=int((options.planner_memory or 0) * 1e9),
     )
 
 

@@ -1,4 +1,4 @@
-"""``cfgen score export-inputs``: exactly what a planner needs, as files, for those who run it elsewhere.
+"""``cfgen planner export-inputs``: exactly what a planner needs, as files, for those who run it elsewhere.
 
 Blind and shuffled: one line of ``inputs.jsonl`` a question, named by a token. Tokens, seeds and order are of chance;
 what each token stands for is kept in the benchmark alone. The answers come back as a ``.jsonl`` with the same ``id`` a

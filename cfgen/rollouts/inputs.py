@@ -276,7 +276,7 @@ def _frames(folder: SceneFolder, name: str, needs: Requirements) -> tuple[Camera
             raise InputError(
                 f"scene '{scene.scene_id}': planner needs a frame of '{name}' at {t:g} s, found frames at "
                 f"{', '.join(f'{t:g}' for t in times)} s{why}; import the drive again, into a new folder, with "
-                f"--frames {_moments(times, wanted)} and build on that, if its camera took so many"
+                f"--frame-times {_moments(times, wanted)} and build on that, if its camera took so many"
             )
         found.append(frame)
     return scene.camera(actual), found
@@ -288,7 +288,7 @@ def _front_past(folder: SceneFolder) -> list[Frame]:
 
 
 def _moments(there: Sequence[float], wanted: Sequence[float]) -> str:
-    """What ``scenes import --frames`` takes to keep the frames that are there and bring those that are wanted."""
+    """What ``scenes import --frame-times`` takes to keep the frames that are there and bring those that are wanted."""
     return ",".join(f"{-t + 0.0:g}" for t in sorted({round(t, 2) for t in (*there, *wanted)}, reverse=True))
 
 

@@ -18,6 +18,7 @@ from cfgen.core.faults import contained
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
 from cfgen.metrics.rates import Rate
+from cfgen.options import ScoreOptions
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.plan_check import follows_action
 from cfgen.planners.protocol import Observation
@@ -25,7 +26,6 @@ from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, RetryingPlanner
 from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
 from cfgen.rollouts.inputs import RolloutInputs
-from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.passes import Memory, apart
 from cfgen.rollouts.questions import Questions, RolloutInput
 from cfgen.rollouts.runner import gone_short

@@ -18,6 +18,7 @@ from cfgen.core.faults import contained
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
 from cfgen.core.warn import warn
+from cfgen.options import ScoreOptions
 from cfgen.planners import devices
 from cfgen.planners.answer import CheckedResponse, PlanFaultError, check_response, to_plan
 from cfgen.planners.crew import Member
@@ -26,7 +27,6 @@ from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, PlannerGoneError, RetryingPlanner
 from cfgen.records import Fault, Rollout
 from cfgen.rollouts.inputs import RolloutInputs
-from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.passes import Memory
 from cfgen.rollouts.questions import QuestionKey, Questions
 from cfgen.rollouts.queue import Queue

@@ -322,7 +322,7 @@ def _history(folder: SceneFolder) -> Iterator[Fault]:
             "warning",
             "motion_known",
             "false: speeds are measured in the frames through a lens that nobody named, and in proportion to it; "
-            "import again with --option fov_deg=...",
+            "import again with --options fov_deg=...",
         )
     elif not scene.motion_known:
         yield Fault("warning", "motion_known", "false: speed and path are guesses, distances to hazards too")

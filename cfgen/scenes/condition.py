@@ -19,7 +19,7 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 }
 _HOW = "write like speed > 5 and road == 'junction', light in ('dusk', 'night') or not rain; or tag=value"
 _LOOK = (
-    "what frames show is looked for by cfgen scenes tag DIR (vehicles, people and animals with --perception-option "
+    "what frames show is looked for by cfgen scenes tag DIR (vehicles, people and animals with --perception-options "
     "things=fastestdet)"
 )
 _LONGEST = 2000

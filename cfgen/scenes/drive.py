@@ -281,7 +281,7 @@ def _refuse_blind(drive: Drive, t0: float) -> None:
         if following - last > _BLIND_S + 0.05 and last < t0 - 1e-3 and following > t0 - HISTORY_S + 1e-3:
             raise InputError(
                 f"drive '{drive.name}': expected GPS fixes {_BLIND_S:g} s apart or less before {t0:.1f} s, "
-                f"found none from {last:.1f} to {following:.1f} s; give a fuller track, or --option gps=none"
+                f"found none from {last:.1f} to {following:.1f} s; give a fuller track, or --options gps=none"
             )
 
 

@@ -75,7 +75,7 @@ class ImportLog:
             reader=reader,
             source=plain(str(source)),
             options={key: plain(str(value)) for key, value in options.items()},
-            settings={"reader": reader} | {f"--option {k}": plain(v) for k, v in settings.items()},
+            settings={"reader": reader} | {f"--options {k}": plain(v) for k, v in settings.items()},
         )
         #: scenes that are there already and that no record knows of
         self.unknown = 0

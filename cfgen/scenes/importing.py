@@ -162,7 +162,7 @@ def import_scenes(
         chosen = [chosen[i] for i in np.linspace(0, len(chosen) - 1, limit).round().astype(int)]
     if log is not None:
         settings = {
-            "--frames": ",".join(f"{-time:g}" for time in sorted(kept, reverse=True)),
+            "--frame-times": ",".join(f"{-time:g}" for time in sorted(kept, reverse=True)),
             "--lossless": str(lossless),
             "--drive-on": drive_on,
             "--by-reference": str(by_reference),

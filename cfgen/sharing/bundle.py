@@ -1,4 +1,4 @@
-"""``cfgen export bundle``: what one planner answered and one judge said of it, to recheck, judge again, and rank.
+"""``cfgen share bundle``: what one planner answered and one judge said of it, to recheck, judge again, and rank.
 
 One archive of records: answers, verdicts, the judge with its wording and probe, the planner with its fingerprint,
 hashes of the cases, and the figures that follow. No pixel: who holds the benchmark has those, and its hash says whether
@@ -412,7 +412,7 @@ def read_bundle(path: Path) -> Bundle:
     Raises:
         InputError: names ``path`` and what is wrong with it.
     """
-    files = read_files(path, "a bundle of 'cfgen export bundle'", FILES)
+    files = read_files(path, "a bundle of 'cfgen share bundle'", FILES)
     index = _one(path, INDEX, files[INDEX], Index)
     if index.format != FORMAT:
         raise InputError(

@@ -1,4 +1,4 @@
-"""``cfgen export hf``: a benchmark as an image folder that ``datasets.load_dataset`` reads, with card and Croissant."""
+"""``cfgen share hf``: a benchmark as an image folder that ``datasets.load_dataset`` reads, with card and Croissant."""
 
 import json
 import shutil
@@ -78,7 +78,7 @@ def _warn(publication: Publication, scene_sources: Collection[tuple[str, str]]) 
     if not publication.notices and (asking := untold_holders(scene_sources)):
         warn(
             f"licence of {', '.join(asking)}: asks for the source's copyright line, which scenes do not tell; hand on "
-            "its licence file with --notice FILE, or complete NOTICE.md"
+            "its licence file with --notices FILE, or complete NOTICE.md"
         )
 
 
@@ -170,9 +170,9 @@ class _Pictures:
         try:
             data = path.read_bytes()
         except FileNotFoundError:
-            raise StoreError(f"{path}: is missing; run: cfgen verify {self.store.root}") from None
+            raise StoreError(f"{path}: is missing; run: cfgen bench verify {self.store.root}") from None
         if hash_bytes(data) != self.case.files.get(stored):
-            raise StoreError(f"{path}: was changed; run: cfgen verify {self.store.root}")
+            raise StoreError(f"{path}: was changed; run: cfgen bench verify {self.store.root}")
         data = picture_bytes(self.store, self.case, file) if patch else data
         return self._put(f"{self.case.case_id}.{label}.png", tagged(data, self.kind) if tag else data)
 

@@ -2,19 +2,21 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import attrs
 
 from cfgen.benchmark.folders import STORED_OPTIONS
 from cfgen.benchmark.frames import LAYER, MASK, frame_file
 from cfgen.benchmark.gates import extra_gates
-from cfgen.build import BuildOptions, build
+from cfgen.build import build
 from cfgen.core.errors import InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.files import read_image, read_json, read_record, write_record
 from cfgen.core.hashing import hash_image, hash_json
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.options import BuildOptions, WorkOptions
 from cfgen.perception.registry import create_perceiver
 from cfgen.records import BuildReport, Case, Sha256, Stored
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
@@ -64,7 +66,7 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
     record = store.benchmark
     if record.own_hazards:
         raise InputError(
-            f"{store.root}: holds own hazards, which a definition cannot name; share it by: cfgen export recipe"
+            f"{store.root}: holds own hazards, which a definition cannot name; share it by: cfgen share recipe"
         )
     cases = store.cases()
     if len(cases) < record.n:
@@ -142,13 +144,13 @@ def definition(name: str) -> Definition:
     if not path.is_file():
         names = sorted(p.stem for p in folder.glob("*.json"))
         raise InputError(
-            f"definition: expected {', '.join(names) or 'a file'} or a .json file of 'cfgen export definition', found "
+            f"definition: expected {', '.join(names) or 'a file'} or a .json file of 'cfgen share definition', found "
             f"'{name}'{did_you_mean(name, names)}"
         )
     content = read_json(path)
     if missing := {"name", "options", "decided_by", "scenes", "cases"} - content.keys():
         raise InputError(
-            f"{path}: expected a definition of 'cfgen export definition', found JSON without "
+            f"{path}: expected a definition of 'cfgen share definition', found JSON without "
             f"{', '.join(sorted(missing))}"
         )
     return read_record(path, Definition, check=True)
@@ -160,22 +162,39 @@ def shipped() -> list[Definition]:
     return [read_record(path, Definition, check=True) for path in paths]
 
 
-def build_definition(target: Definition, options: BuildOptions) -> BuildReport:
-    """Build it in ``options.out``, or go on, and hold every case against it.
+#: options that a definition leaves open: where to, from which folder of scenes, who does the work and how
+_OPEN = frozenset(
+    {"definition", "out", "scenes", "jobs", "engine", "engine_options", "retry_faults"}
+    | {field.name for field in attrs.fields(WorkOptions)}
+)
 
-    Args:
-        options: of these only where to, from which folder of scenes, who does the work and within which network.
+
+def build_definition(options: BuildOptions) -> BuildReport:
+    """Build ``options.definition`` in ``options.out``, or go on, and hold every case against it.
 
     Raises:
-        InputError: scenes are missing, were changed or do not belong to it, or this cfgen would make other cases.
+        InputError: an option that the definition freezes, scenes that are missing, were changed or do not belong to it,
+            or this cfgen would make other cases.
         Shortfall: what came of it is not what the definition tells.
     """
-    _check_scenes(target, options.scenes or scenarios_dir() / "scenes")
-    _check_decided(target)
+    target = definition(options.definition)
     frozen: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in target.options.items()
     }
-    report = build(replace(options, **frozen))
+    defaults = BuildOptions()
+    for field in attrs.fields(BuildOptions):
+        value = getattr(options, field.name)
+        if field.name in _OPEN or value in (getattr(defaults, field.name), frozen.get(field.name)):
+            continue
+        expected = (
+            f"with {frozen[field.name]}, found {value}" if field.name in frozen else "with its own options"
+        )
+        raise InputError(
+            f"--{field.name.replace('_', '-')}: '{target.name}' is frozen {expected}; leave it out"
+        )
+    _check_scenes(target, options.scenes or scenarios_dir() / "scenes")
+    _check_decided(target)
+    report = build(attrs.evolve(options, definition="", **frozen))
     check(target, Store(options.out))
     return report
 
@@ -213,9 +232,9 @@ def _remedy(frozen: Definition) -> str:
         f"it was frozen with {frozen.words}, this is {installed.words}; build it with those"
         if not frozen.same_as(installed)
         else f"it was frozen with another state of {frozen.words}; build it at the commit that froze it, freeze a "
-        "benchmark of your own under a name of its own (cfgen export definition)"
+        "benchmark of your own under a name of its own (cfgen share definition)"
     )
-    return f"{reason}, or rebuild it from its recipe (cfgen rebuild)"
+    return f"{reason}, or rebuild it from its recipe (cfgen share rebuild)"
 
 
 def case_hash(store: Store, case: Case) -> Sha256:

@@ -130,11 +130,11 @@ def check_redistribution(
         if open_licence(licence) is None and licence not in allowed
     ]
     if refused:
-        leave = " ".join(f"--allow-license '{licence}'" for licence in dict(refused))
+        leave = " ".join(f"--allow-licenses '{licence}'" for licence in dict(refused))
         raise InputError(
             f"{root}: expected licences that permit handing on changed pictures, found "
             f"{', '.join(words for _, words in refused)}, which forbid it or are not known to permit it; "
-            f"{instead or f'share what is yours: cfgen export recipe {root}, or'} with leave of the owners add {leave}"
+            f"{instead or f'share what is yours: cfgen share recipe {root}, or'} with leave of the owners add {leave}"
         )
 
 

@@ -1,4 +1,4 @@
-"""``cfgen export recipe``: of a benchmark what is ours alone, for sources whose pictures may not go on; and back.
+"""``cfgen share recipe``: of a benchmark what is ours alone, for sources whose pictures may not go on; and back.
 
 Records, and of each changed picture where and by how much it differs from the source, sealed: a difference together
 with what is known of the insert would tell pixels of the source, so each case's are encrypted under a key that only
@@ -164,14 +164,14 @@ def read_recipe(archive: zipfile.ZipFile, path: Path) -> Recipe:
     """
     if INDEX not in archive.namelist():
         raise InputError(
-            f"{path}: expected a recipe of 'cfgen export recipe', found an archive without {INDEX}"
+            f"{path}: expected a recipe of 'cfgen share recipe', found an archive without {INDEX}"
         )
     content = read_entry(archive, INDEX, path)
     try:
         recipe = Recipe.model_validate_json(content)
     except ValidationError as error:
         raise InputError(
-            f"{path}: {INDEX}: {explain(error)}; it is damaged, or no recipe of 'cfgen export recipe': fetch it again"
+            f"{path}: {INDEX}: {explain(error)}; it is damaged, or no recipe of 'cfgen share recipe': fetch it again"
         ) from error
     if recipe.format != FORMAT:
         raise InputError(
@@ -273,7 +273,8 @@ class _Packed:
             mask = decode_image(self._read(MASK), self.root / MASK, "L")
             if ((picture != source).any(2) & (mask == 0)).any():
                 raise StoreError(
-                    f"{self.root / name}: differs from its source outside of its mask; run: cfgen verify {self.root}"
+                    f"{self.root / name}: differs from its source outside of its mask; run: "
+                    f"cfgen bench verify {self.root}"
                 )
         return packed(source, picture)
 
@@ -285,7 +286,7 @@ class _Packed:
 
 
 # --- rebuild -----------------------------------------------------------------------------------
-# ``cfgen rebuild``: a recipe and the scenes that it needs, into the identical benchmark.
+# ``cfgen share rebuild``: a recipe and the scenes that it needs, into the identical benchmark.
 
 
 @dataclass(frozen=True)
@@ -310,7 +311,7 @@ def rebuild(path: Path, scenes: Path, out: Path, quiet: bool = False) -> Rebuilt
     part = out.with_name(f".{out.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     try:
-        with open_archive(path, "a recipe of 'cfgen export recipe'") as archive:
+        with open_archive(path, "a recipe of 'cfgen share recipe'") as archive:
             recipe = read_recipe(archive, path)
             folders = _folders(recipe, path, scenes)
             _write(archive, path, recipe, folders, part, quiet)

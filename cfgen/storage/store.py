@@ -370,7 +370,7 @@ class Store(PeoplesRecords):
                 other = next(k for k in {**was, **now} if was.get(k) != now.get(k))
                 raise StoreError(
                     f"{path}: '{run.judge}' judged with another {other} ({str(was.get(other))[:80]}, now "
-                    f"{str(now.get(other))[:80]}); judge under another name with --judge-option name=..., or delete "
+                    f"{str(now.get(other))[:80]}); judge under another name with --judge-options name=..., or delete "
                     f"{path.parent}"
                 )
 

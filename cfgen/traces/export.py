@@ -309,8 +309,9 @@ def _card(
     lines = [
         f"# Known answers for a {use}",
         "",
-        "Traces of driving planners whose right verdict is known by construction and geometry, made by `cfgen traces "
-        "export`. One row asks about one relation; the answer is one word inside `<verdict>`. Train on it alone.",
+        "Traces of driving planners whose right verdict is known by construction and geometry, made by `cfgen analyze "
+        "traces export`. One row asks about one relation; the answer is one word inside `<verdict>`. Train on it "
+        "alone.",
         "",
         "| split | rows | drives | " + " | ".join(relations) + " |",
         "|---|---:|---:|" + "---:|" * len(relations),

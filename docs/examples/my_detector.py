@@ -13,7 +13,7 @@ class ByColour:
 
     name = "by-colour"
 
-    def __init__(self, threshold: float = 0.3) -> None:  # --detector-option threshold=0.4
+    def __init__(self, threshold: float = 0.3) -> None:  # --detector-options threshold=0.4
         self.threshold = threshold
         self.options = {"threshold": threshold}
 

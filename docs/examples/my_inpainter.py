@@ -16,7 +16,7 @@ class OrangeBoard:
     name, version = "orange-board", "1"
     needs = InpainterRequirements(every_frame=False)  # the front crop at t0; cfgen carries it to other frames
 
-    def __init__(self, red: int = 230) -> None:  # an option: --inpainter-option red=200
+    def __init__(self, red: int = 230) -> None:  # an option: --inpainter-options red=200
         self.options = {"red": red}
 
     def can_draw(self, hazard: Hazard) -> bool:

@@ -16,7 +16,7 @@ class SlowsDown:
     note = ""  # a word on cost for the progress line
     blind_to = {"wrong_object": "it does not read what is named"}  # noqa: RUF012 - never changed
 
-    def __init__(self, share: float = 0.8, name: str = "slows-down") -> None:  # --judge-option share=0.7
+    def __init__(self, share: float = 0.8, name: str = "slows-down") -> None:  # --judge-options share=0.7
         self.share, self.name = share, name  # the name is the folder of its verdicts
 
     def run_record(self) -> JudgeRun:

@@ -15,7 +15,7 @@ class GrowColour:
 
     name, min_score = "grow-colour", 0.5
 
-    def __init__(self, tolerance: int = 12) -> None:  # --masks-option tolerance=15
+    def __init__(self, tolerance: int = 12) -> None:  # --masks-options tolerance=15
         self.options, self.identity = {"tolerance": tolerance}, {"model": self.name, "revision": "1"}
 
     def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:

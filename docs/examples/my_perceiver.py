@@ -12,7 +12,7 @@ from cfgen.perception.view import SceneView
 class GreyRoad:
     name, weaker, uses_camera = "grey-road", True, False
 
-    def __init__(self, least: float = 0.5) -> None:  # --perception-option least=0.6
+    def __init__(self, least: float = 0.5) -> None:  # --perception-options least=0.6
         self.options = {"least": least}
         self.identity = {"version": "1", "least": least}  # whatever changes what it sees
 

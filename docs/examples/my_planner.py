@@ -13,7 +13,7 @@ class Careful:
     # The cameras and times (s relative to now) of the images it gets, and the area they are shrunk to.
     needs = Requirements(cameras=("front",), frame_times=(-0.5, 0.0), max_pixels=196_608)
 
-    def __init__(self, threshold: float = 25.0) -> None:  # --planner-option threshold=40
+    def __init__(self, threshold: float = 25.0) -> None:  # --planner-options threshold=40
         self.threshold = threshold
 
     def plan(self, observations: Sequence[Observation]) -> list[Response]:

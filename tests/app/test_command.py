@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.cli.commands.app import _inpainter_options
+from cfgen.cli.browser import options_by_inpainter
 from tests.benches import run
 
 
@@ -63,8 +63,8 @@ def test_a_login_without_a_proper_name_or_password_is_refused(bench: Path, login
     ("arguments", "words"),
     [
         (["--rooms", "kitchen"], "rooms: expected some of curate"),
-        (["--inpainter-option", "sdxl"], "expected NAME.KEY=VALUE"),
-        (["--inpainter-option", "nothing.steps=2"], "with one of composite"),
+        (["--inpainter-options", "sdxl"], "expected NAME.KEY=VALUE"),
+        (["--inpainter-options", "nothing.steps=2"], "with one of composite"),
     ],
 )
 def test_an_option_that_does_not_fit_is_explained(bench: Path, arguments: list[str], words: str) -> None:
@@ -79,6 +79,7 @@ def test_an_answer_that_is_still_worked_out_does_not_abort_the_end() -> None:
     code = """
 import threading
 import cv2, numpy as np
+from cfgen.cli.browser import options_by_inpainter
 from cfgen.app import server
 def work():
     while True:
@@ -95,7 +96,7 @@ print("no thread was waited for")
 
 def test_options_of_inpainters_are_kept_apart() -> None:
     given = ["nano-banana.max-drift=5", "sdxl.steps=20", "sdxl.model=a.b/c"]
-    assert _inpainter_options(given) == {
+    assert options_by_inpainter(given) == {
         "nano-banana": {"max_drift": 5},
         "sdxl": {"steps": 20, "model": "a.b/c"},
     }

@@ -34,7 +34,7 @@ def test_it_ends_with_exactly_n_cases_and_says_what_to_do_next(real: Path, bench
 def test_cases_of_fewer_scenes_than_asked_are_told():
     from collections import namedtuple
 
-    from cfgen.cli.commands.build import _spread
+    from cfgen.cli.stories import spread as _spread
 
     Row = namedtuple("Row", "scene_id reason unsuited", defaults=(False,))
 
@@ -93,12 +93,12 @@ def test_frames_are_stored_as_what_changed_and_nothing_outside_of_it_does(bench:
 
 def test_show_writes_whole_frames(bench: Path, tmp_path: Path):
     case = Store(bench).cases()[0]
-    code, out, err = run("show", bench, case.case_id, "--out", tmp_path / "shown")
+    code, out, err = run("bench", "show", bench, case.case_id, "--out", tmp_path / "shown")
     assert code == 0, err
     assert f"{len(case.pictures)} pictures" in out
     assert len({cv2.imread(str(tmp_path / "shown" / name)).shape for name in case.pictures}) == 1
-    assert run("show", bench, case.case_id, "--out", tmp_path / "shown")[0] == 2, "holds files"
-    assert run("show", bench, "nobody", "--out", tmp_path / "other")[0] == 2
+    assert run("bench", "show", bench, case.case_id, "--out", tmp_path / "shown")[0] == 2, "holds files"
+    assert run("bench", "show", bench, "nobody", "--out", tmp_path / "other")[0] == 2
 
 
 def test_verify_sees_a_patch_that_gives_another_frame(bench: Path, tmp_path: Path):
@@ -127,7 +127,7 @@ def test_a_killed_build_goes_on_to_the_same_end(real: Path, bench: Path, tmp_pat
     assert code == 0
     kept = ("cases/**/*", "rejected/**/*.json", "scenes/**/*", "benchmark.json", "plan.jsonl")
     assert tree(out, *kept) == tree(bench, *kept)
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
 
 
 def test_more_cases_can_be_added_later(real: Path, bench: Path, tmp_path: Path):
@@ -143,7 +143,7 @@ def test_more_cases_can_be_added_later(real: Path, bench: Path, tmp_path: Path):
     ("change", "message"),
     [
         (("--seed", "8"), "was built with seed = 7, now asked for 8"),
-        (("--decel", "1,3"), "was built with decel_band = (1.5, 6.0), now asked for (1.0, 3.0)"),
+        (("--decel-band", "1,3"), "was built with decel_band = (1.5, 6.0), now asked for (1.0, 3.0)"),
         (("--hazards", "cone_line"), "was built with hazards"),
         (("--n", "4"), "holds a benchmark of n = 5, asked for 4"),
     ],
@@ -198,7 +198,7 @@ def test_a_damaged_scene_is_left_out_and_named(real: Path, tmp_path: Path):
         (("--scenes", "{empty}/nowhere"), "nowhere"),
         (("--hazards", "cone_lime"), "cone_lime"),
         (("--inpainter", "magic"), "inpainter 'magic' is not known; expected one of"),
-        (("--inpainter-option", "sparkle=1"), "sparkle"),
+        (("--inpainter-options", "sparkle=1"), "sparkle"),
         (("--taxonomy", "{typo}"), "nmae"),
         (("--out", "{empty}/file"), "expected a new or empty folder"),
     ],
@@ -221,7 +221,7 @@ def test_bad_input_is_one_clear_line(real: Path, tmp_path: Path, arguments, mess
 
 def test_verify_names_what_changed_is_missing_and_is_extra(bench: Path, tmp_path: Path):
     out = copy(bench, tmp_path / "b")
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
     store = Store(out)
     first, second, third = (store.case_dir(c.case_id) for c in store.cases()[:3])
     (first / "augmented.png").write_bytes((first / "original.png").read_bytes())
@@ -231,7 +231,7 @@ def test_verify_names_what_changed_is_missing_and_is_extra(bench: Path, tmp_path
     content["seed"] += 1
     (third / "case.json").write_text(json.dumps(content))
     (next(iter((out / "scenes").iterdir())) / "frame.jpg").write_bytes(b"x")
-    code, text, _ = run("verify", out)
+    code, text, _ = run("bench", "verify", out)
     assert code == 1
     lines = text.splitlines()
     for path, what in [
@@ -255,17 +255,17 @@ def test_control_arms_are_built_and_kept_apart(real: Path, tmp_path: Path):
         for arm, placement in case.distance_placements.items():
             factor = float(arm.removeprefix("hazard_d"))
             assert placement.distance_m == pytest.approx(factor * case.placement.distance_m, rel=0.06)
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
 
 
 def test_verify_says_of_a_build_that_was_cut_short(bench: Path, tmp_path: Path):
     out = tmp_path / "b"
     shutil.copytree(bench, out)
-    assert "did not end" not in run("verify", out)[1]
+    assert "did not end" not in run("bench", "verify", out)[1]
     (out / "build.json").unlink()
-    assert "did not end" not in run("verify", out)[1], "all that was asked for is there"
+    assert "did not end" not in run("bench", "verify", out)[1], "all that was asked for is there"
     n = Store(out).benchmark.n
     Store(out).change_benchmark(lambda b: b.model_copy(update={"n": n + 3}))
-    code, said, _ = run("verify", out)
+    code, said, _ = run("bench", "verify", out)
     assert code == 0
     assert f"{out}: {n} of {n + 3} cases; the build did not end: run it again" in said

@@ -117,7 +117,7 @@ def test_a_hazard_that_breaks_in_a_frame_is_replaced_and_harms_no_neighbour(
     shared = {c.case_id for c in Store(out).cases()} & {c.case_id for c in Store(clean).cases()}
     assert shared
     assert all(mine[p] == theirs[p] for p in mine if any(c in p for c in shared))
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
 
 
 def test_faults_that_leave_it_short_are_said_kept_and_retried_when_asked(scenes, tmp_path, monkeypatch):
@@ -140,7 +140,7 @@ def test_faults_that_leave_it_short_are_said_kept_and_retried_when_asked(scenes,
     assert "faults:" not in said
     assert len(Store(out).cases()) == 2
     assert not Store(out).rejections()
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
 
 
 @pytest.mark.parametrize("arm", ["null", "nuisance"])
@@ -161,7 +161,7 @@ def test_a_control_arm_that_breaks_is_missing_with_its_fault(scenes, tmp_path, m
     assert "ZeroDivisionError in cfgen" in said
     report = built(out)
     assert (report.lost, report.faults[0].count) == (0, 1)
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
 
 
 def breaks_on(work, when):
@@ -201,7 +201,7 @@ def test_whatever_else_breaks_in_a_case_is_recorded_there(scenes, tmp_path, monk
             assert rejection.fault.where == "attempt 0: gates"
             assert rejection.fault.inputs["placement"]
     assert built(out).lost == len(faults(out))
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
 
 
 def test_an_attempt_that_breaks_does_not_end_the_case(scenes, tmp_path, monkeypatch):
@@ -361,7 +361,7 @@ def killer(tmp_path, monkeypatch) -> None:
 
 
 def with_killer(scenes, out, option, *more):
-    options = ("--inpainter", "killer", "--inpainter-option", f"{option}={BAD}", "--jobs", 2)
+    options = ("--inpainter", "killer", "--inpainter-options", f"{option}={BAD}", "--jobs", 2)
     return arguments(scenes, out, *options, *more)
 
 
@@ -376,12 +376,12 @@ def test_a_case_that_kills_its_worker_is_a_fault_and_the_rest_goes_on(scenes, tm
         assert rejection.fault.message == "worker process died (signal SIGKILL)"
         assert rejection.fault.inputs["batch"][0]["case_id"] == rejection.case_id
     assert "WorkerDiedError" in said
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
 
 
 @pytest.mark.parametrize("start", ["exit", "error"])
 def test_a_plug_in_that_does_not_start_is_named_in_one_line(scenes, tmp_path, killer, start):
-    options = ("--inpainter", "killer", "--inpainter-option", f"start={start}")
+    options = ("--inpainter", "killer", "--inpainter-options", f"start={start}")
     code, _, err = run(*arguments(scenes, tmp_path / "b", *options))
     assert code == 2
     assert err.count("\n") == 1

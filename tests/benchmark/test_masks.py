@@ -54,7 +54,7 @@ def arguments(scenes: Path, out: Path, *more) -> list:
 
 def masks(checkpoint: Path, *more) -> list:
     options = (f"checkpoint={checkpoint}", "model_type=tiny", *more)
-    return ["--masks", "segment-anything", *(part for o in options for part in ("--masks-option", o))]
+    return ["--masks", "segment-anything", *(part for o in options for part in ("--masks-options", o))]
 
 
 def test_a_build_with_masks_ends_resumes_and_says_what_it_used(scenes, checkpoint, tmp_path):
@@ -79,7 +79,7 @@ def test_a_build_with_masks_ends_resumes_and_says_what_it_used(scenes, checkpoin
     shutil.rmtree(done[0])
     assert run(*command)[0] == code
     assert tree(out, "cases/**/*", "rejected/**/*.json", "benchmark.json", "plan.jsonl") == made
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
     other = arguments(scenes, out)
     code, _, err = run(*other)
     assert code == 2
@@ -98,7 +98,7 @@ def test_segments_without_confidence_leave_every_pixel_as_the_geometry_has_it(sc
 
 def test_the_detector_is_a_gate_with_its_values_on_record(scenes, tmp_path):
     dino = tiny_masks.tiny_grounding_dino(tmp_path / "dino")
-    options = ("--detector", "grounding-dino", "--detector-option", f"model={dino}")
+    options = ("--detector", "grounding-dino", "--detector-options", f"model={dino}")
     code, text, err = run(*arguments(scenes, tmp_path / "b", *options, "--attempts", 1))
     assert code == 1, err
     assert "detected" in text
@@ -119,11 +119,11 @@ def test_the_detector_is_a_gate_with_its_values_on_record(scenes, tmp_path):
         (("--masks", "sam9"), "segmenter 'sam9' is not known; expected one of: sam2, sam3, segment-anything"),
         (("--masks", "segment-anything"), "found none; get it with: cfgen models get sam_vit_h"),
         (
-            ("--masks", "segment-anything", "--masks-option", "checkpoint=nowhere.pth"),
+            ("--masks", "segment-anything", "--masks-options", "checkpoint=nowhere.pth"),
             "expected a file of SAM weights, found none at nowhere.pth",
         ),
         (("--detector", "yolo"), "detector 'yolo' is not known"),
-        (("--detector", "sam3", "--detector-option", "thresh=1"), "thresh"),
+        (("--detector", "sam3", "--detector-options", "thresh=1"), "thresh"),
     ],
 )
 def test_mistakes_are_one_line_before_anything_is_written(scenes, tmp_path, monkeypatch, options, message):

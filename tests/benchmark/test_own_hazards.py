@@ -53,4 +53,4 @@ def test_a_build_on_own_hazards_goes_on_without_their_file(tmp_path: Path):
     mine.unlink()
     assert run(*command)[0] == 0
     assert BuildContext(WorkerSettings(out)).taxonomy == expected
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0

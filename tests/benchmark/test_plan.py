@@ -104,7 +104,7 @@ BY = ", as perception 'twinlitenet' sees it"
         (
             "the camera is a guess",
             [
-                f"the camera is a guess: {more}; import again with --option horizon_row=..."
+                f"the camera is a guess: {more}; import again with --options horizon_row=..."
                 for more in (
                     "what is drawn 12 m away may be off by 53% in size (at most 20%)",
                     "what is drawn 12 m away may be off by 5% in size (at most 20%; lane lines say 2 m, sizes 1 m)",

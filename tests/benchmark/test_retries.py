@@ -22,4 +22,4 @@ def test_a_finished_benchmark_gets_what_it_lost_as_well_when_asked(
     assert lost
     assert lost < {c.case_id for c in Store(out).cases()}
     assert not Store(out).rejections()
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0

@@ -33,14 +33,14 @@ def test_merged_shards_are_the_build_in_one_folder(real, bench, shards, tmp_path
     assert two
     assert not one & two
     out = tmp_path / "b"
-    code, said, err = run("merge", out, *shards)
+    code, said, err = run("bench", "merge", out, *shards)
     assert code == 0, err
     assert f"{len(one | two)} of 5 cases" in said
     code, _, err = run(*build_arguments(real, out, 5, "--jobs", "1"))
     assert code == 0, err
     whole = ("*.json*", "[a-z]*/**/*")
     assert tree(out, *whole) == tree(bench, *whole)
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
 
 
 def test_what_does_not_belong_together_is_told_in_one_line(real, bench, shards, tmp_path):
@@ -121,7 +121,7 @@ def test_scored_copies_become_one(bench, tmp_path):
     assert made.run("cruise").record.salt == ""
     assert len(made.run("cruise").rollouts) == 10
     assert len(made.run("cruise").verdicts) == 5
-    assert run("verify", made.path)[0] == 0
+    assert run("bench", "verify", made.path)[0] == 0
     again = copy(bench, tmp_path / "again")
     assert run("score", again, "--planner", "cruise", "--quiet", "--shard", "1/2")[0] == 0
     with pytest.raises(InputError, match=r"two folders hold runs/cruise/.* and it differs"):

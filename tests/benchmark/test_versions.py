@@ -59,7 +59,7 @@ def asking(out: Path, replies: Path) -> tuple[tuple[object, ...], ...]:
             "nobody",
             "--judge",
             "scripted",
-            "--judge-option",
+            "--judge-options",
             f"file={replies}",
         ),
     )

@@ -24,12 +24,14 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fails(bench: Path, *rules: str) -> tuple[int, str]:
     arguments = [word for rule in rules for word in ("--fail-if", rule)]
-    code, _, err = run("compare", f"{bench}:careful", "blind", *arguments)
+    code, _, err = run("analyze", "compare", f"{bench}:careful", "blind", *arguments)
     return code, err
 
 
 def test_the_figures_are_those_counted_by_hand(bench: Path, tmp_path: Path):
-    code, text, _ = run("compare", f"{bench}:careful", f"{bench}:blind", "--json", tmp_path / "c.json")
+    code, text, _ = run(
+        "analyze", "compare", f"{bench}:careful", f"{bench}:blind", "--json", tmp_path / "c.json"
+    )
     assert code == 0
     assert "| overall | 54.5 | 0.0 | -54.5 |" in text
     found = json.loads((tmp_path / "c.json").read_text())
@@ -94,19 +96,21 @@ def test_the_same_benchmark_in_two_places_can_be_paired(bench: Path, tmp_path: P
     found = cfgen.compare(f"{bench}:careful", f"{other}:careful")
     assert [(row["difference"], row["only_a"], row["p"]) for row in found.rows()] == [(0.0, 0, 1.0)] * 3
     assert found.names == (f"{bench}:careful", f"{other}:careful")
-    assert run("compare", f"{bench}:careful", f"{other}:blind")[0] == 0
+    assert run("analyze", "compare", f"{bench}:careful", f"{other}:blind")[0] == 0
 
 
 def test_a_run_against_itself_is_said_to_be_that(bench: Path):
-    code, text, err = run("compare", f"{bench}:careful", "careful", "--fail-if", "overall drop > 5")
+    code, text, err = run(
+        "analyze", "compare", f"{bench}:careful", "careful", "--fail-if", "overall drop > 5"
+    )
     assert code == 0
     assert "careful is compared with itself: nothing can differ, and no rule can break" in err
     assert "A and B are the same run." in text
-    assert "same run" not in run("compare", f"{bench}:careful", "blind")[1]
+    assert "same run" not in run("analyze", "compare", f"{bench}:careful", "blind")[1]
 
 
 def refused(a: object, b: object, *more: str) -> str:
-    code, _, err = run("compare", a, b, *more)
+    code, _, err = run("analyze", "compare", a, b, *more)
     assert code == 2
     assert err.count("\n") == 1
     return err

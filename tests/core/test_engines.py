@@ -373,4 +373,4 @@ def test_a_build_and_a_run_lose_a_node_and_nothing_else(cluster, real, bench, tm
     assert code == 0, err
     rollouts = Store(out).rollouts("tests.core.slow_planner.Slow")
     assert Counter(rollout.status for rollout in rollouts) == {"ok": 10}
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cfgen.benchmark.gates import GATES
-from cfgen.cli.commands.lists import needs
+from cfgen.cli.machine import needs
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.core.registry import Extra, Registry
@@ -23,15 +23,15 @@ from cfgen.scenes.importing import READERS
 from tests.plugins import install
 
 COMMANDS = {
-    "inpainter": INPAINTERS,
-    "masks": SEGMENTERS,
-    "detector": DETECTORS,
-    "rubric": RUBRICS,
+    "inpainters": INPAINTERS,
+    "segmenters": SEGMENTERS,
+    "detectors": DETECTORS,
+    "rubrics": RUBRICS,
     "gates": GATES,
     "metrics": METRICS,
     "sections": SECTIONS,
-    "judge": JUDGES,
-    "planner": PLANNERS,
+    "judges": JUDGES,
+    "planners": PLANNERS,
 }
 ALL = [*COMMANDS.values(), READERS]
 
@@ -49,7 +49,7 @@ def _plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_plugins")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_list_tells_ours_theirs_and_the_broken(command: str, capsys):
-    assert main([command, "list"]) == 0
+    assert main(["list", command]) == 0
     out = capsys.readouterr().out
     lines = {line.split()[0]: " ".join(line.split()) for line in out.splitlines()}
     assert lines["theirs"] == "theirs theirs 1.0 - Third words."
@@ -73,8 +73,12 @@ def test_only_own_words_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     )
     points = "[cfgen.models]\nsilent = mute:Silent\n[cfgen.planners]\nmade = mute:Made\n"
     install(tmp_path, monkeypatch, "mute", code, points)
-    for command, names in (("models", ["silent"]), ("judge", ["silent"]), ("planner", ["silent", "made"])):
-        assert main([command, "list"]) == 0
+    for command, names in (
+        ("providers", ["silent"]),
+        ("judges", ["silent"]),
+        ("planners", ["silent", "made"]),
+    ):
+        assert main(["list", command]) == 0
         lines = {line.split()[0]: " ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
         for name in names:
             assert lines[name] == f"{name} mute 1.0 - (no description)"
@@ -91,12 +95,16 @@ def test_names_are_spelt_alike(registry: Registry):
 
 
 @pytest.mark.usefixtures("_plugins")
-def test_readers_are_listed_with_the_broken_one(capsys):
-    assert main(["scenes", "readers"]) == 0
-    out = capsys.readouterr().out
-    assert "theirs  (from: theirs 1.0; needs: -)\n    Third words." in out
-    assert "broken  (from: broken_one 1.0; needs: broken)" in out
-    assert "argoverse2  (from: built-in; needs: argoverse2 (" in out
+def test_one_of_a_list_says_all(capsys):
+    for name, words in (
+        ("theirs", "    Third words."),
+        ("broken", "needs: broken"),
+        ("argoverse2", "from: built-in"),
+    ):
+        assert main(["list", "readers", name]) == 0
+        assert words in capsys.readouterr().out
+    assert main(["list", "readers", "argovers2"]) == 2
+    assert "did you mean 'argoverse2'?" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("_plugins")

@@ -118,7 +118,7 @@ def test_reader(tmp_path: Path):
         cv2.imwrite(str(drive / f"{i:03d}.png"), np.full((54, 96, 3), i, np.uint8))
     np.savetxt(drive / "speed.txt", np.full(95, 12.0))
     out = tmp_path / "scenes"
-    command = ["scenes", "import", "numbered", str(drive), "--out", str(out), "--option", "height=1.5"]
+    command = ["scenes", "import", "numbered", str(drive), "--out", str(out), "--options", "height=1.5"]
     assert main([*command, "--quiet"]) == 0
     scene = load_scene(next(out.iterdir())).scene
     assert scene.history.v[-1] == pytest.approx(12.0)
@@ -151,8 +151,8 @@ def test_detector():
 
 
 def test_lists_say_what_the_examples_are(capsys: pytest.CaptureFixture[str]):
-    for command in ("inpainter", "planner", "judge", "models", "masks", "detector"):
-        assert main([command, "list"]) == 0
+    for kind in ("inpainters", "planners", "judges", "providers", "segmenters", "detectors"):
+        assert main(["list", kind]) == 0
         lines = capsys.readouterr().out.splitlines()
         ours = [line for line in lines if "examples 1" in line]
         assert ours

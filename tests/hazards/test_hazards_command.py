@@ -1,17 +1,18 @@
-"""``cfgen hazards``: what people see of the taxonomy."""
+"""``cfgen list hazards``: what people see of the taxonomy."""
 
 import cv2
 import numpy as np
 import pytest
 
-from cfgen.build import BuildOptions, _create_inpainters, _drawable_hazards
+from cfgen.build import _create_inpainters, _drawable_hazards
 from cfgen.cli.main import main
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.thumbnail import as_text, sheet, thumbnail
+from cfgen.options import BuildOptions
 
 
 def test_list_names_every_entry_with_size_and_zones(capsys):
-    assert main(["hazards", "list"]) == 0
+    assert main(["list", "hazards"]) == 0
     said = capsys.readouterr().out
     for entry in load_taxonomy():
         line = next(line for line in said.splitlines() if line.startswith(f"  {entry.id} "))
@@ -22,14 +23,14 @@ def test_list_names_every_entry_with_size_and_zones(capsys):
 def test_list_shows_own_hazards_beside_the_shipped_ones(tmp_path, capsys):
     mine = tmp_path / "mine.yaml"
     mine.write_text("hazards: {boar: {name: boars, size: {length: 1.5, width: 1, height: 1}}}")
-    assert main(["hazards", "list", "--taxonomy", str(mine)]) == 0
+    assert main(["list", "hazards", "--taxonomy", str(mine)]) == 0
     said = capsys.readouterr().out
     assert "\nOwn\n  boar " in said
     assert "\n  deer " in said
-    assert main(["hazards", "list", "--taxonomy", str(mine), "--taxonomy-only"]) == 0
+    assert main(["list", "hazards", "--taxonomy", str(mine), "--taxonomy-only"]) == 0
     assert "\n  deer " not in capsys.readouterr().out
     mine.write_text("hazards: {boar: {name: boars, sise: 1}}")
-    assert main(["hazards", "list", "--taxonomy", str(mine)]) == 2
+    assert main(["list", "hazards", "--taxonomy", str(mine)]) == 2
     said = capsys.readouterr().err
     assert "mine.yaml: boar: size: expected this field, found none; sise: unknown field (did you mean" in said
 
@@ -46,22 +47,22 @@ def test_what_nobody_recognizes_is_drawn_only_where_it_is_named(tmp_path, capsys
         "by_default" not in load_taxonomy().get("dog").model_dump()
     )  # as hashes of earlier versions have it
     assert load_taxonomy().get("cat").model_dump()["by_default"] is False
-    main(["hazards", "show", "cat"])
+    main(["list", "hazards", "cat"])
     assert "only where --hazards names it" in capsys.readouterr().out
 
 
 def test_list_of_one_cluster_and_of_none(capsys):
-    assert main(["hazards", "list", "--cluster", "Cyclists"]) == 0
+    assert main(["list", "hazards", "--cluster", "Cyclists"]) == 0
     said = capsys.readouterr().out
     assert "cyclist_fallen" in said
     assert "deer" not in said
-    assert main(["hazards", "list", "--cluster", "Bikes"]) == 2
+    assert main(["list", "hazards", "--cluster", "Bikes"]) == 2
     assert "cluster 'Bikes' is not in the taxonomy" in capsys.readouterr().err
 
 
 def test_show_says_why_and_writes_the_thumbnail(tmp_path, capsys):
     png = tmp_path / "cones.png"
-    assert main(["hazards", "show", "cone_line", "--png", str(png)]) == 0
+    assert main(["list", "hazards", "cone_line", "--png", str(png)]) == 0
     assert load_taxonomy().get("cone_line").why in capsys.readouterr().out
     picture = cv2.imread(str(png))
     assert picture.shape == (160, 160, 3)
@@ -70,13 +71,13 @@ def test_show_says_why_and_writes_the_thumbnail(tmp_path, capsys):
 
 def test_the_sheet_shows_what_has_sprites(tmp_path, capsys):
     png = tmp_path / "sheet.png"
-    assert main(["hazards", "list", "--cluster", "Construction", "--sheet", str(png)]) == 0
+    assert main(["list", "hazards", "--cluster", "Construction", "--png", str(png)]) == 0
     assert f"wrote {png}" in capsys.readouterr().out
     assert cv2.imread(str(png)).shape[1] == 8 * 168
 
 
 def test_an_unknown_hazard_is_one_line_with_a_suggestion(capsys):
-    assert main(["hazards", "show", "deeer"]) == 2
+    assert main(["list", "hazards", "deeer"]) == 2
     assert "did you mean 'deer'" in capsys.readouterr().err
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cfgen.build import BuildOptions, build
+from cfgen.build import build
 from cfgen.core.engines import processes
 from cfgen.core.engines.processes import process_pool
 from cfgen.core.errors import InputError
@@ -17,6 +17,7 @@ from cfgen.inpaint.edit import DEFAULT_REPAINT, Edit, EditFailure, can_draw, mak
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintResult
 from cfgen.inpaint.region import views
 from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.options import BuildOptions
 from tests.benches import run
 from tests.inpaint.test_inpaint import FRONT, Painter, make_hazard, make_job
 

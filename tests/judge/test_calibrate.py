@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from cfgen.benchmark.verifying import Verification
-from cfgen.build import BuildOptions, build
+from cfgen.build import build
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
 from cfgen.judge.calibrate import calibrate, import_csv
 from cfgen.models.base import Reply
+from cfgen.options import BuildOptions, ScoreOptions
 from cfgen.records import DIMENSIONS, Calibration
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.sections.agreement import people_section
-from cfgen.rollouts.options import ScoreOptions
 from cfgen.score import score
 from cfgen.storage.store import Store
 

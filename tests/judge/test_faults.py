@@ -319,7 +319,7 @@ def test_a_run_in_which_every_verdict_failed_exits_1_and_names_the_command_that_
     script = tmp_path / "replies.json"
     script.write_text(json.dumps({"replies": {}, "default": "I would rather not."}))
     command = ["score", str(bench), "--planner", "cruise", "--judge", "scripted", "--quiet"]
-    command += ["--judge-option", f"file={script}", "--judge-option", "name=mine"]
+    command += ["--judge-options", f"file={script}", "--judge-options", "name=mine"]
     assert main(command) == 1
     out = capsys.readouterr().out
     assert "Nothing was judged: all 2 verdicts failed." in out

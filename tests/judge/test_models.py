@@ -171,7 +171,7 @@ def test_the_offline_judge_has_nothing_to_read_again():
 
 
 def test_judges_are_listed(capsys):
-    assert main(["judge", "list"]) == 0
+    assert main(["list", "judges"]) == 0
     assert {line.split()[0] for line in capsys.readouterr().out.splitlines()} >= {
         "gemini",
         "local",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cfgen.benchmark.verifying import Verification
-from cfgen.build import BuildOptions, build
+from cfgen.build import build
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
@@ -18,10 +18,10 @@ from cfgen.judge.payload import Pictures
 from cfgen.judge.probe import KNOWN, probe
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.models.base import Picture
+from cfgen.options import BuildOptions, ScoreOptions
 from cfgen.planners.responders import KINDS
 from cfgen.records import DIMENSIONS, ProbeRun
 from cfgen.records.trust import FREE
-from cfgen.rollouts.options import ScoreOptions
 from cfgen.score import score
 from cfgen.storage.store import Store
 
@@ -81,7 +81,7 @@ def test_every_case_is_asked_about_in_12_kinds_and_what_is_left_out_has_a_reason
 def test_too_few_kinds_on_a_case_fall_short(bench, capsys, monkeypatch):
     some = dict(list(KNOWN.items())[:11])
     monkeypatch.setattr("cfgen.judge.probe.KNOWN", some)
-    assert main(["judge", "probe", str(bench), "--cases", "1", "--quiet"]) == 1
+    assert main(["judge", "validate", str(bench), "--cases", "1", "--quiet"]) == 1
     said = capsys.readouterr().out
     assert "1 cases, each asked about in at least" in said
     assert re.search(r"needed are\n  12 kinds of scripted answers on every case, found \d+ on the case", said)
@@ -101,7 +101,7 @@ def test_a_judge_counts_as_tested_after_enough_kinds(bench):
 def test_a_control_that_was_not_built_is_counted_as_not_asked(real, tmp_path, capsys):
     out = tmp_path / "bench"
     build(BuildOptions(n=1, out=out, scenes=real / "udacity_hmb3" / "scenes", seed=3, jobs=1, quiet=True))
-    assert main(["judge", "probe", str(out), "--quiet"]) == 0
+    assert main(["judge", "validate", str(out), "--quiet"]) == 0
     assert "1 not asked: the case has no null arm" in capsys.readouterr().out
 
 
@@ -173,7 +173,7 @@ def test_probe_from_the_command_line(bench, capsys):
     out = capsys.readouterr().out
     assert "ignores" in out
     assert "UNKNOWN where nothing was added: 100%" in out
-    assert main(["judge", "probe", str(bench), "--kinds", "sings"]) == 2
+    assert main(["judge", "validate", str(bench), "--kinds", "sings"]) == 2
     assert "sings" in capsys.readouterr().err
 
 
@@ -225,7 +225,7 @@ def test_an_unknown_kind_is_named(bench):
 
 
 def test_list_and_prompt(capsys):
-    assert main(["judge", "list"]) == 0
+    assert main(["list", "judges"]) == 0
     listed = capsys.readouterr().out
     assert all(
         name in listed.split() for name in ("gemini", "local", "offline", "openai", "panel", "scripted")

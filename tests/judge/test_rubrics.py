@@ -165,7 +165,7 @@ def test_from_the_command_line(store: Store, mine: Path, script: Path, capsys):
         "--quiet",
         "--judge",
         "scripted",
-        "--judge-option",
+        "--judge-options",
         option,
     ]
     assert main([*command, "--rubric", str(mine)]) == 0
@@ -221,15 +221,15 @@ MEMBERS = json.dumps([{"judge": "openai", "model": model} for model in "ab"])
 @pytest.mark.parametrize(
     ("judge", "said"),
     [
-        (("--judge", "openai", "--judge-option", "model=m"), "no key in $OPENAI_API_KEY"),
-        (("--judge", "gemini", "--judge-option", "model=m"), "no key in $GEMINI_API_KEY"),
+        (("--judge", "openai", "--judge-options", "model=m"), "no key in $OPENAI_API_KEY"),
+        (("--judge", "gemini", "--judge-options", "model=m"), "no key in $GEMINI_API_KEY"),
         (("--judge", "gemini"), "missing a required argument: 'model'"),
-        (("--judge", "offline", "--judge-option", "temprature=0"), "unexpected keyword argument 'temprature'"),
+        (("--judge", "offline", "--judge-options", "temprature=0"), "unexpected keyword argument 'temprature'"),
         (("--judge", "ofline"), "judge 'ofline' is not known"),
-        (("--judge", "scripted", "--judge-option", "file=/nowhere.json"), "/nowhere.json"),
+        (("--judge", "scripted", "--judge-options", "file=/nowhere.json"), "/nowhere.json"),
         (("--rubric", "/nowhere.yaml"), "/nowhere.yaml: cannot be read"),
         (
-            ("--judge", "panel", "--judge-option", f"members={MEMBERS}"),
+            ("--judge", "panel", "--judge-options", f"members={MEMBERS}"),
             "no key in $OPENAI_API_KEY",
         ),
     ],
@@ -252,6 +252,6 @@ def test_a_missing_package_is_named_with_its_command(store: Store, monkeypatch, 
 
     monkeypatch.setattr(Extra, "missing", property(lambda self: self.name == "local"))
     command = ["score", str(store.root), "--planner", "cruise", "--quiet", "--judge", "local"]
-    assert main([*command, "--judge-option", "model=/m"]) == 2
+    assert main([*command, "--judge-options", "model=/m"]) == 2
     assert 'pip install ".[local]" (in your copy of cfgen)' in capsys.readouterr().err
     assert not (store.root / "runs" / "cruise").exists()

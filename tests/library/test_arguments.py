@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import cfgen
-from cfgen import library
 from cfgen.core.warn import warn
-from cfgen.library.arguments import read
+from cfgen.options import BuildOptions, ScoreOptions
 from tests.reporting.bench import blind, careful, make_bench
 
 
@@ -37,8 +36,8 @@ class Steers:
         ({"jobs": -3}, "jobs: expected a number of processes, or 0 for one a core, found -3"),
         ({"budget": "5"}, "budget: expected a number, found '5' (str)"),
         ({"budget": float("nan")}, "budget: expected a number, found nan (float)"),
-        ({"decel_band": (1.0, 2.0, 3.0)}, "decel_band: expected two numbers, (low, high)"),
-        ({"decel_band": 3}, "decel_band: expected two numbers, (low, high), found 3 (int)"),
+        ({"decel_band": (1.0, 2.0, 3.0)}, "decel_band: expected two numbers, LOW,HIGH"),
+        ({"decel_band": 3}, "decel_band: expected two numbers, LOW,HIGH, found 3 (int)"),
         ({"distances": "0.7"}, "distances: expected a list of numbers, found '0.7' (str)"),
         ({"quiet": 1}, "quiet: expected True or False, found 1 (int)"),
         ({"n": "3", "jobs": -1}, "n: expected a whole number, found '3' (str); jobs: expected"),
@@ -103,11 +102,6 @@ def test_an_argument_of_build_that_does_not_fit_is_named(tmp_path: Path, given: 
         (cfgen.probe, {"bench": "b", "cases": 0}, "cases: expected a whole number above 0"),
         (cfgen.calibrate, {"bench": "b", "benchmarks": "c"}, "benchmarks: expected a list of paths"),
         (
-            cfgen.export_inputs,
-            {"bench": "b", "out": "o", "needs": {}},
-            "needs: expected a cfgen.Requirements",
-        ),
-        (
             cfgen.import_scenes,
             {"reader": "video", "source": "s", "out": "o", "every_s": 0},
             "every_s: expected",
@@ -121,25 +115,29 @@ def test_so_is_one_of_the_other_functions(function, given: dict, message: str):
 
 
 def test_what_fits_is_handed_on_in_one_form():
-    given = {
-        "out": "~/b",
-        "n": np.int32(3),
-        "budget": np.float32(2),
-        "hazards": "boar, dog",
-        "controls": ["null"],
-    }
-    found = read(library.build, {**given, "decel_band": [1, 2], "inpainter_options": {"file": Path("x")}})
-    assert found["out"] == Path("~/b").expanduser()
-    assert (found["n"], type(found["n"])) == (3, int)
-    assert (found["budget"], type(found["budget"])) == (2.0, float)
-    assert (found["hazards"], found["controls"]) == (("boar", "dog"), ("null",))
-    assert (found["decel_band"], found["inpainter_options"]) == ((1.0, 2.0), {"file": "x"})
-    assert (found["seed"], found["scenes"], found["distances"]) == (0, None, ())
+    options = BuildOptions(
+        "~/b",
+        n=np.int32(3),
+        budget=np.float32(2),
+        hazards="boar, dog",
+        controls=["null"],
+        decel_band=[1, 2],
+        inpainter_options={"file": Path("x")},
+    )
+    assert options.out == Path("~/b").expanduser()
+    assert (options.n, type(options.n)) == (3, int)
+    assert (options.budget, type(options.budget)) == (2.0, float)
+    assert (options.hazards, options.controls) == (("boar", "dog"), ("null",))
+    assert (options.decel_band, options.inpainter_options) == ((1.0, 2.0), {"file": "x"})
+    assert (options.seed, options.scenes, options.distances) == (0, None, ())
     planner = Steers()
-    for one, expected in ((planner, planner), (Steers, Steers), (Path("a.jsonl"), "a.jsonl")):
-        assert read(library.score, {"bench": "b", "planner": one})["planner"] is expected or one == Path(
-            expected
-        )
+    for given, expected in ((planner, planner), (Steers, Steers), (Path("a.jsonl"), "a.jsonl")):
+        assert ScoreOptions("b", given).planner == expected
+
+
+def test_an_unknown_option_names_its_nearest():
+    with pytest.raises(TypeError, match=r"build: unknown option 'inpaintr' \(did you mean 'inpainter'\?\)"):
+        cfgen.build("b", inpaintr="sdxl")
 
 
 def test_a_file_where_a_folder_is_to_be_is_called_one(tmp_path: Path):

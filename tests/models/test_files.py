@@ -72,7 +72,7 @@ def test_a_file_comes_after_its_licence_and_into_its_place(folder):
     assert (folder / "one.onnx").read_bytes() == DATA
     assert kept("one", "x") == folder / "one.onnx"
     assert "here already" in run("models", "get", "one")[1]
-    listed = run("models", "files")[1]
+    listed = run("models", "list")[1]
     assert [line.split()[3] for line in listed.splitlines() if line.startswith("one ")] == ["yes"]
 
 
@@ -116,13 +116,13 @@ def test_no_server_no_network_no_folder(folder, monkeypatch):
 def test_a_file_from_another_machine_is_checked_the_same(folder, tmp_path, server):
     copy = tmp_path / "copy"
     copy.write_bytes(DATA[:-1] + b"x")
-    assert run("models", "get", "one", "--yes", "--quiet", "--from", copy)[0] == 2
-    assert run("models", "get", "one", "--yes", "--quiet", "--from", tmp_path / "none")[0] == 2
+    assert run("models", "get", "one", "--yes", "--quiet", "--source", copy)[0] == 2
+    assert run("models", "get", "one", "--yes", "--quiet", "--source", tmp_path / "none")[0] == 2
     assert there(folder) == []
     copy.write_bytes(DATA)
-    assert run("models", "get", "one", "--yes", "--quiet", "--offline", "--from", copy)[0] == 0
+    assert run("models", "get", "one", "--yes", "--quiet", "--offline", "--source", copy)[0] == 0
     (folder / "one.onnx").unlink()
-    assert run("models", "get", "one", "--yes", "--quiet", "--offline", "--from", f"{server}/whole")[0] == 0
+    assert run("models", "get", "one", "--yes", "--quiet", "--offline", "--source", f"{server}/whole")[0] == 0
     assert there(folder) == ["one.onnx"]
 
 
@@ -133,11 +133,11 @@ def test_a_wrong_source_is_told_though_the_file_is_here(folder, tmp_path):
     for content, said in ((None, "No such file"), (b"short", "found 5"), (DATA[:-1] + b"x", "sha256")):
         if content is not None:
             copy.write_bytes(content)
-        code, out, err = run("models", "get", "one", "--yes", "--from", copy)
+        code, out, err = run("models", "get", "one", "--yes", "--source", copy)
         assert (code, "here already" in out, said in err, len(err.splitlines())) == (2, False, True, 1)
     assert (folder / "one.onnx").read_bytes() == DATA
     copy.write_bytes(DATA)
-    code, out, _ = run("models", "get", "one", "--from", copy)
+    code, out, _ = run("models", "get", "one", "--source", copy)
     assert (code, "here already" in out) == (0, True)
 
 
@@ -147,12 +147,12 @@ def test_another_export_serves_as_well(folder, tmp_path, monkeypatch):
     monkeypatch.setitem(FILES, "one", replace(ONE, other=told))
     copy = tmp_path / "copy"
     copy.write_bytes(other)
-    assert run("models", "get", "one", "--yes", "--quiet", "--from", copy)[0] == 0
+    assert run("models", "get", "one", "--yes", "--quiet", "--source", copy)[0] == 0
     assert kept("one", "x").read_bytes() == other
     assert f"{len(other)} bytes, sha256 as expected" in run("models", "get", "one")[1]
     (folder / "one.onnx").unlink()
     copy.write_bytes(other[:-1] + b"x")
-    assert run("models", "get", "one", "--yes", "--quiet", "--from", copy)[0] == 2
+    assert run("models", "get", "one", "--yes", "--quiet", "--source", copy)[0] == 2
     assert there(folder) == []
     both = f"expected {len(DATA)} or {len(other)} bytes, found"
     assert FILES["one"].wrong(1234, "") == f"{both} 1234"

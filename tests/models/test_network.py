@@ -116,8 +116,8 @@ def test_a_model_elsewhere_is_refused_in_one_line_before_anything_is_asked(bench
         (["--allow-hosts", "a.example"], "add generativelanguage"),
     ):
         code, _, err = run(
-            "score", bench, "--planner", "verified:cruise", "--planner-option", "verifier=gemini",
-            "--planner-option", 'verifier_options={"model": "m"}', "--quiet", *flags,
+            "score", bench, "--planner", "verified:cruise", "--planner-options", "verifier=gemini",
+            "--planner-options", 'verifier_options={"model": "m"}', "--quiet", *flags,
         )  # fmt: skip
         assert code == 2
         assert err.count("\n") == 1
@@ -134,8 +134,8 @@ def test_a_model_elsewhere_is_refused_in_one_line_before_anything_is_asked(bench
 def test_a_model_on_this_machine_is_asked_unless_hosts_say_otherwise(bench, tmp_path, monkeypatch):
     install(tmp_path / "site", monkeypatch)
     with server(lambda sent: reply()) as found:
-        words = ["--planner", "cruise", "--judge", "house", "--judge-option", "model=m", "--quiet"]
-        words += ["--judge-option", f"url={found.url}"]
+        words = ["--planner", "cruise", "--judge", "house", "--judge-options", "model=m", "--quiet"]
+        words += ["--judge-options", f"url={found.url}"]
         code, _, err = run("score", bench, *words, "--allow-hosts", "a.example")
         assert code == 2
         assert "judge 'm': talks to 127.0.0.1, which --allow-hosts a.example does not allow" in err
@@ -174,7 +174,7 @@ def test_a_planner_that_is_a_model_on_this_machine_still_reaches_it(bench, tmp_p
     install(tmp_path / "site", monkeypatch)
     with server(lambda sent: "no plan") as found:
         given = ("model=m", f"url={found.url}", 'look={"frame_times": [0]}')
-        options = [word for option in given for word in ("--planner-option", option)]
+        options = [word for option in given for word in ("--planner-options", option)]
         _, _, err = run("score", bench, "--planner", "house", *options, "--offline", "--quiet")
     assert found.requests
     assert "does not hold programs" in err

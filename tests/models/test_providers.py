@@ -60,15 +60,15 @@ def test_it_plans_judges_and_verifies_from_the_command_line(tmp_path):
     bench = make_bench(tmp_path / "b", 1, {}, arms=("hazard",)).root
     with server(says) as found:
         options = ["model=m", f"url={found.url}"]
-        planner = [word for o in (*options, 'look={"frame_times": [0]}') for word in ("--planner-option", o)]
-        judge = [word for o in options for word in ("--judge-option", o)]
+        planner = [word for o in (*options, 'look={"frame_times": [0]}') for word in ("--planner-options", o)]
+        judge = [word for o in options for word in ("--judge-options", o)]
         code, said, err = run(
             "score", bench, "--planner", "house", *planner, "--judge", "house", *judge, "--quiet"
         )
         assert code == 0, err
         assert "m: 1 scored" in said
         verifier = ["verifier=house", f"verifier_options={json.dumps(house(found))}", "n=2"]
-        words = [word for o in verifier for word in ("--planner-option", o)]
+        words = [word for o in verifier for word in ("--planner-options", o)]
         code, _, err = run("score", bench, "--planner", "verified:cruise", *words, "--quiet")
         assert code == 0, err
     accounts = [

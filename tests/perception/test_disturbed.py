@@ -27,7 +27,7 @@ def placements(bench) -> dict:
 @pytest.fixture(scope="module")
 def build(real, models):
     """Builds two cases, or fewer where no road is seen, in the folder that it is given, in this process."""
-    eyes = ("--perception", "twinlitenet", "--perception-option", f"path={models / 'twinlitenet.onnx'}")
+    eyes = ("--perception", "twinlitenet", "--perception-options", f"path={models / 'twinlitenet.onnx'}")
 
     def make(out):
         code, _, err = run(*build_arguments(real, out, 2, "--jobs", "1", *eyes))

@@ -115,7 +115,7 @@ def test_a_build_with_a_bad_file_writes_nothing(real, folder, tmp_path, monkeypa
         monkeypatch.setitem(networks.TWINLITENET, hash_bytes(file.read_bytes()), LAYOUT)
     if kind == "kept cut short":
         FILES["twinlitenet"].place.write_bytes(b"short")
-    more = [] if path is None else ["--perception-option", f"path={path}"]
+    more = [] if path is None else ["--perception-options", f"path={path}"]
     code, _, err = run(*build_arguments(real, out, 5, "--perception", "twinlitenet", *more))
     assert code == 2
     assert len(err.splitlines()) == 1, err

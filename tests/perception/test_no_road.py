@@ -120,7 +120,7 @@ def scenes(real, tmp_path):
 
 def test_check_says_it_first_and_the_build_refuses_the_scene_once(models, scenes, tmp_path):
     folder, good = scenes
-    eyes = ["--perception", "twinlitenet", "--perception-option", f"path={models / 'twinlitenet.onnx'}"]
+    eyes = ["--perception", "twinlitenet", "--perception-options", f"path={models / 'twinlitenet.onnx'}"]
     code, out, _ = run("scenes", "check", folder, "--quiet", *eyes)
     assert code == 1
     errors = [line for line in out.splitlines() if line.startswith("error")]

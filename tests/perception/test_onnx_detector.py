@@ -133,7 +133,7 @@ def test_every_class_that_the_taxonomy_names_is_one_of_cocos():
 def test_the_gate_is_on_record_for_every_case_and_resumes(models, real, tmp_path):
     out = tmp_path / "b"
     option = f"path={models / 'fastestdet.onnx'}"
-    arguments = build_arguments(real, out, 3, "--detector", "onnx", "--detector-option", option)
+    arguments = build_arguments(real, out, 3, "--detector", "onnx", "--detector-options", option)
     code, _, err = run(*arguments)
     assert code == 0, err
     gates = [g for case in open_benchmark(out) for g in case.record.gates if g.gate == "recognized"]
@@ -171,7 +171,7 @@ def test_names_of_another_world_are_told_before_anything_is_built(real, tmp_path
     weights.write_bytes(tiny_yolox(96, 0, 0, 3))
     names.write_text("Fussgaenger\nRad\nAuto\n")
     options = [f"path={weights}", "side=96", f"names={names}"]
-    more = [word for option in options for word in ("--detector-option", option)]
+    more = [word for option in options for word in ("--detector-options", option)]
     code, _, err = run(*build_arguments(real, out, 2, "--detector", "onnx", *more))
     assert code == 2
     assert len(err.splitlines()) == 1, err

@@ -130,7 +130,7 @@ def test_a_build_without_the_card_writes_nothing(real, tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     out = tmp_path / "b"
     scenes = ("--scenes", str(real / "udacity_lanelines" / "scenes"))
-    eyes = ("--perception", "road-net", "--perception-option", "device=cuda")
+    eyes = ("--perception", "road-net", "--perception-options", "device=cuda")
     code, _, err = run(*build_arguments(real, out, 1, *scenes, *eyes))
     assert code == 2
     assert len(err.splitlines()) == 1, err

@@ -110,6 +110,6 @@ def test_a_build_by_default_tells_who_decided_in_every_case(tmp_path, monkeypatc
     assert words.startswith("road-net")
     assert (weaker in words) == (by == "colour")
     assert words in out
-    assert run("verify", bench)[0] == 0
+    assert run("bench", "verify", bench)[0] == 0
     (bench / "perception" / told["file"]).unlink()
-    assert run("verify", bench)[0] == 1
+    assert run("bench", "verify", bench)[0] == 1

@@ -70,7 +70,7 @@ def test_an_edited_planner_says_what_changed_and_gets_a_run_beside_the_old_one(o
 def test_other_options_under_one_name_are_refused(out: Path):
     assert score(out)[0] == 0
     (out.parent / "mine.py").write_text(PLANNER + "    def __init__(self, gain=1): pass\n")
-    code, _, err = score(out, "--planner-option", "gain=2")
+    code, _, err = score(out, "--planner-options", "gain=2")
     assert (code, err.count("\n")) == (2, 1)
     assert "score it under another name with --name" in err
 

@@ -190,7 +190,7 @@ def test_whatever_ends_plan_is_named_and_floods_no_terminal(capfd):
 
 def test_a_planner_that_does_not_start_is_given_up_in_time_and_waited_for_aloud(capsys, monkeypatch):
     monkeypatch.setattr(cfgen.planners.waiting, "EVERY_S", 0.2)
-    message = r"did not start within 0.5 s; --startup-timeout gives it more"
+    message = r"did not start within 0.5 s; --startup-timeout-s gives it more"
     with waiting("the planner to start"), pytest.raises(InputError, match=message):
         open_planner("tests.planners.nasty_planners:Slow", startup_s=0.5)
     assert "cfgen: waiting for the planner to start, 0 s\n" in capsys.readouterr().err

@@ -15,6 +15,7 @@ import pytest
 
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
+from cfgen.options import ScoreOptions
 from cfgen.planners import process
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.client import Channel, ChannelError
@@ -22,7 +23,6 @@ from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import open_planner
 from cfgen.planners.runtime import Runtime, permitted, python_of
 from cfgen.records import FAILURES, Camera, Motion
-from cfgen.rollouts.options import ScoreOptions
 
 STILL = Motion(t=(0.0,), poses=((0.0, 0.0, 0.0),), v=(8.0,))
 LEVEL = ((0, -1, 0, 0), (0, 0, -1, 1.5), (1, 0, 0, 0), (0, 0, 0, 1))

@@ -30,7 +30,7 @@ def test_the_package_installs_passes_its_test_and_is_found_by_name(tmp_path: Pat
     done = subprocess.run(test, cwd=folder, env=alone, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(root)])}
-    listing = [sys.executable, "-m", "cfgen", "planner", "list"]
+    listing = [sys.executable, "-m", "cfgen", "list", "planners"]
     names = subprocess.run(listing, cwd=tmp_path, env=environment, capture_output=True, text=True).stdout
     assert "my-planner" in names.split()
 

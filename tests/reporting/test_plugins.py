@@ -49,7 +49,7 @@ def store(tmp_path: Path) -> Store:
 def test_a_metric_shows_with_its_interval_and_case_by_case(store, tmp_path, monkeypatch):
     install(tmp_path, monkeypatch, "their_metrics", METRICS, "[cfgen.metrics]\nend_m = their_metrics:end_m\n")
     out = tmp_path / "r"
-    assert main(["report", str(store.root), "--out", str(out), "--section", "metrics"]) == 0
+    assert main(["report", str(store.root), "--out", str(out), "--sections", "metrics"]) == 0
     figures = json.loads((out / "report.json").read_text())["metrics"]
     found = next(f for f in figures if (f["metric"], f["arm"]) == ("end_m", "hazard"))
     # cases 0 and 3 drive on for 72 m, 1 and 2 brake at 3 m/s^2 from 12 m/s; names end in 3, 2, 1, 0
@@ -77,7 +77,7 @@ def test_a_metric_that_breaks_stops_nothing_else(store, tmp_path, monkeypatch, c
     points = "[cfgen.metrics]\nend_m = their_metrics:end_m\nraises = their_metrics:raises\ngone = nowhere:x\n"
     install(tmp_path, monkeypatch, "their_metrics", METRICS, points)
     out = tmp_path / "r"
-    assert main(["report", str(store.root), "--out", str(out), "--section", "metrics"]) == 1
+    assert main(["report", str(store.root), "--out", str(out), "--sections", "metrics"]) == 1
     said = capsys.readouterr()
     assert "metric plug-in 'gone' (nowhere:x) failed to import" in said.err
     assert "Left out: metric 'raises' on careful, hazard of case" in said.out
@@ -86,14 +86,14 @@ def test_a_metric_that_breaks_stops_nothing_else(store, tmp_path, monkeypatch, c
     assert {f["metric"]: f["n"] for f in figures["metrics"] if f["arm"] == "hazard"}["end_m"] == 2
     assert figures["success"]
     with pytest.raises(KeyError, match="no such thing"):
-        main(["report", str(store.root), "--out", str(out), "--section", "metrics", "--strict"])
+        main(["report", str(store.root), "--out", str(out), "--sections", "metrics", "--strict"])
 
 
 def test_a_section_stands_after_ours_with_names_of_its_own(store, tmp_path, monkeypatch):
     points = "[cfgen.report_sections]\nanswers = their_sections:answers\n"
     install(tmp_path, monkeypatch, "their_sections", SECTIONS, points)
     out = tmp_path / "r"
-    assert main(["report", str(store.root), "--out", str(out), "--section", "metrics"]) == 0
+    assert main(["report", str(store.root), "--out", str(out), "--sections", "metrics"]) == 0
     page = (out / "index.html").read_text()
     assert '<section id="answers"><details class="fold" open><summary><h2>Answers &amp; more</h2>' in page
     assert page.index('<section id="answers">') > page.index('<section id="motion">')
@@ -116,7 +116,7 @@ def test_sections_that_break_are_left_out_and_named(store, tmp_path, monkeypatch
         f"[cfgen.report_sections]\n{points}gone = nowhere:x\n",
     )
     out = tmp_path / "r"
-    assert main(["report", str(store.root), "--out", str(out), "--section", "metrics"]) == 1
+    assert main(["report", str(store.root), "--out", str(out), "--sections", "metrics"]) == 1
     said = capsys.readouterr().out
     assert "section 'raises': KeyError" in said
     assert "section 'climbs'" in said

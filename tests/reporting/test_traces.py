@@ -51,7 +51,7 @@ def asked(bench: Path, replies: Path | str) -> list[str]:
         "blind",
         "--judge",
         "scripted",
-        "--judge-option",
+        "--judge-options",
         f"file={replies}",
     ]
 
@@ -96,8 +96,13 @@ def test_inconsistency_and_grounding(bench: Path, tmp_path: Path):
     for rubric, default in (("consistency", "YES"), ("grounding", "CORRECT")):
         path = tmp_path / f"{rubric}.json"
         path.write_text(json.dumps({"replies": answers[rubric], "default": default}))
-        options = ["--judge", "scripted", "--judge-option", f"file={path}", "--rubric", rubric, "--quiet"]
-        assert main(["traces", str(bench), "--planner", "blind", "--arms", "hazard", *options]) == 0
+        options = ["--judge", "scripted", "--judge-options", f"file={path}", "--rubric", rubric, "--quiet"]
+        assert (
+            main(
+                ["analyze", "traces", "check", str(bench), "--planner", "blind", "--arms", "hazard", *options]
+            )
+            == 0
+        )
     found = {(v.rubric, v.case_id): v for v in Store(bench).trace_verdicts("blind")}
     claims = found["grounding", case_id(0)].claims
     assert (claims.correct, claims.incorrect, claims.trivial) == (1, 1, 0)
@@ -122,14 +127,16 @@ def test_a_rubric_of_somebody_elses_is_listed_printed_and_asked(
         "    return replace(CONSISTENCY, name='polite', wording='YES if polite, else NO.')\n"
     )
     install(tmp_path, monkeypatch, "manners", code, "[cfgen.rubrics]\npolite = manners:polite\n")
-    assert main(["rubric", "list"]) == 0
+    assert main(["list", "rubrics"]) == 0
     assert "Whether the words are polite." in capsys.readouterr().out
     assert main(["judge", "prompt", "--rubric", "polite"]) == 0
     assert "YES if polite, else NO." in capsys.readouterr().out
     script = tmp_path / "polite.json"
     script.write_text(json.dumps({"default": "NO"}))
-    asks = ["--judge", "scripted", "--judge-option", f"file={script}", "--rubric", "polite", "--quiet"]
-    assert main(["traces", str(bench), "--planner", "blind", "--arms", "hazard", *asks]) == 0
+    asks = ["--judge", "scripted", "--judge-options", f"file={script}", "--rubric", "polite", "--quiet"]
+    assert (
+        main(["analyze", "traces", "check", str(bench), "--planner", "blind", "--arms", "hazard", *asks]) == 0
+    )
     found = [v for v in Store(bench).trace_verdicts("blind") if v.rubric == "polite"]
     assert {(v.checker, v.consistent) for v in found} == {("scripted-polite", False)}
 
@@ -144,7 +151,9 @@ def test_mistakes_name_the_remedy(bench: Path, capsys: pytest.CaptureFixture[str
     ):
         assert main([*asks, name]) == 2
         assert said in capsys.readouterr().err
-    with pytest.raises(InputError, match=r"'grounding' is about one answer by itself; .* with: cfgen traces"):
+    with pytest.raises(
+        InputError, match=r"'grounding' is about one answer by itself; .* with: cfgen analyze traces"
+    ):
         create_rubric("grounding")
     with pytest.raises(InputError, match="score it first"):
         check_traces(bench, "nobody", CriticChecker("/nowhere"))
@@ -156,7 +165,7 @@ def test_an_answer_that_breaks_is_a_fault_and_the_rest_goes_on(
     script = tmp_path / "said.json"
     script.write_text(json.dumps({"replies": {}, "default": reply(E4="INCONSISTENT", E4_why="\ud83d")}))
     command = ["traces", str(bench), "--planner", "blind", "--judge", "scripted", "--quiet"]
-    command += ["--judge-option", f"file={script}"]
+    command += ["--judge-options", f"file={script}"]
     real = cfgen.traces.check.trace_item
 
     def breaks(inputs, case, rollout):

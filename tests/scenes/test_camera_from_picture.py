@@ -211,7 +211,7 @@ def test_a_height_that_no_road_vehicle_has_is_not_believed_and_the_scene_is_refu
     assert told["from"]["camera_height_m"] == "guess"
     why = why_unsure({TOLD: told})
     assert "expected 1 to 3 m" in why
-    assert "--option camera_height_m=..." in why
+    assert "--options camera_height_m=..." in why
     assert "not believed: all clues" in in_words(told)
     _, told = found(large, camera_height_m=0.83)
     assert why_unsure({TOLD: told}) == "", "a user may have one"

@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.cli.commands.scenes import moments_before
 from cfgen.cli.main import main
+from cfgen.library import _moments as moments_before
 from cfgen.scenes.contact_sheet import write_contact_sheet
 from cfgen.scenes.drive import _frame_indices, raised, speeds_of
 from cfgen.scenes.folder import copy_scene, find_scenes, load_scene
@@ -57,7 +57,7 @@ def test_every_frame_is_kept_by_reference(tmp_path, capsys):
     source, out = tmp_path / "clips", tmp_path / "out"
     clip = write_bench2drive(source)
     command = ["scenes", "import", "bench2drive", str(source), "--out", str(out), "--quiet", "--limit", "1"]
-    assert main([*command, "--frames", "all", "--by-reference"]) == 0
+    assert main([*command, "--frame-times", "all", "--by-reference"]) == 0
     said = capsys.readouterr().out
     assert f"21 images link to {source}: keep it where it is; 0 lie inside" in said
     (path,) = find_scenes(out)
@@ -79,24 +79,27 @@ def test_scenes_of_other_options_do_not_pass_for_these(tmp_path, capsys):
     source, out = tmp_path / "clips", tmp_path / "out"
     write_bench2drive(source)
     command = ["scenes", "import", "bench2drive", str(source), "--out", str(out), "--quiet", "--limit", "1"]
-    assert main([*command, "--frames", "0,0.5"]) == 0
+    assert main([*command, "--frame-times", "0,0.5"]) == 0
     (record,) = (out / "imports").glob("*.json")
     kept = record.read_bytes()
     for more, said in (
-        (["--frames", "all"], "--frames 0,0.5 (now 0,0.01,"),
-        (["--frames", "0,0.5", "--by-reference"], "--by-reference False (now True)"),
-        (["--frames", "0,0.5", "--option", "source_name=B"], "--option source_name Bench2Drive (now B)"),
+        (["--frame-times", "all"], "--frame-times 0,0.5 (now 0,0.01,"),
+        (["--frame-times", "0,0.5", "--by-reference"], "--by-reference False (now True)"),
+        (
+            ["--frame-times", "0,0.5", "--options", "source_name=B"],
+            "--options source_name Bench2Drive (now B)",
+        ),
     ):
         assert main([*command, *more]) == 2
         assert f"found them made with {said}" in (told := capsys.readouterr().err)
         assert "give another --out, or delete these scenes first" in told
         assert [record.read_bytes() for record in (out / "imports").glob("*.json")] == [kept]
-    same = ["--frames", "0.5,0", "--option", "source_name=Bench2Drive"]  # in other words
+    same = ["--frame-times", "0.5,0", "--options", "source_name=Bench2Drive"]  # in other words
     assert main([*command, *same]) == 0
     assert "0 scenes written to" in capsys.readouterr().out
     (scene,) = find_scenes(out)
     shutil.rmtree(scene)
-    assert main([*command, "--frames", "0"]) == 0, "what was deleted may be made otherwise"
+    assert main([*command, "--frame-times", "0"]) == 0, "what was deleted may be made otherwise"
     assert main([*command, *same]) == 2, "and is what it then is"
     record.unlink()
     for left in (out / "imports").glob("*.json"):
@@ -127,7 +130,7 @@ def test_what_lies_inside_other_files_is_copied(tmp_path, capsys):
         "--limit",
         "1",
     ]
-    assert main([*command, "--by-reference", "--frames", "2Hz"]) == 0
+    assert main([*command, "--by-reference", "--frame-times", "2Hz"]) == 0
     assert "0 images link to" in (said := capsys.readouterr().out)
     assert "; 5 lie inside other files there and were copied" in said
 

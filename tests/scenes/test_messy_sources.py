@@ -243,9 +243,9 @@ def test_a_broken_scene_does_not_end_list(hand, tmp_path, capsys):
 
 def test_an_import_killed_at_any_moment_ends_the_same(tmp_path):
     kitti(tmp_path / "in")
-    assert main(command("kitti-raw", tmp_path / "in", tmp_path / "fine", "--every", "0.5s")) == 0
+    assert main(command("kitti-raw", tmp_path / "in", tmp_path / "fine", "--every-s", "0.5s")) == 0
     expected = [scene_hash(path) for path in find_scenes(tmp_path / "fine")]
-    words = command("kitti-raw", tmp_path / "in", tmp_path / "out", "--every", "0.5s")
+    words = command("kitti-raw", tmp_path / "in", tmp_path / "out", "--every-s", "0.5s")
     for wanted in (2, 7):
         running = subprocess.Popen([sys.executable, "-m", "cfgen", *words], stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + 60

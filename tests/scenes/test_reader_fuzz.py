@@ -31,7 +31,7 @@ LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d" * 32 + 
 
 
 def command(reader: str, source: Path, out: Path, *more: str) -> list[str]:
-    return ["scenes", "import", reader, str(source), "--out", str(out), "--every", "2s", "--quiet", *more]
+    return ["scenes", "import", reader, str(source), "--out", str(out), "--every-s", "2s", "--quiet", *more]
 
 
 # --- one source of two drives for each reader ---------------------------------------------------------------
@@ -108,7 +108,7 @@ def hugging_face(root: Path) -> list[str]:
     for name in ("one", "two"):
         data_set(drives=(name,)).to_parquet(str(root / f"{name}.parquet"))
     (root / "camera.json").write_text(json.dumps(FRONT))
-    return [f"--option=camera={root / 'camera.json'}"]
+    return [f"--options=camera={root / 'camera.json'}"]
 
 
 def pictures(root: Path) -> list[str]:
@@ -125,9 +125,9 @@ def frames(root: Path) -> list[str]:
     (root / "speed.csv").write_text("t,speed\n" + "".join(f"{i},10\n" for i in range(13)))
     (root / "camera.json").write_text(json.dumps(FRONT))
     return [
-        f"--option=speed={root / 'speed.csv'}",
-        f"--option=camera={root / 'camera.json'}",
-        "--option=fps=5",
+        f"--options=speed={root / 'speed.csv'}",
+        f"--options=camera={root / 'camera.json'}",
+        "--options=fps=5",
     ]
 
 

@@ -22,7 +22,7 @@ TIMES = np.arange(0, SECONDS, 0.1)
 
 @pytest.fixture(scope="module")
 def camera(tmp_path_factory) -> str:
-    """The calibration as a file, which --option camera= names."""
+    """The calibration as a file, which --options camera= names."""
     path = tmp_path_factory.mktemp("camera") / "camera.json"
     path.write_text(json.dumps({"intrinsics": {"fx": 80, "fy": 80, "cx": 47.5, "cy": 26.5},
                                 "extrinsics": {"T_cam_ego": MOUNTING}}))  # fmt: skip
@@ -105,7 +105,7 @@ def test_columns_that_do_not_fit_are_named(tmp_path, options, said):
     summary = import_scenes(open_reader("hugging-face", tmp_path, options), tmp_path / "out", quiet=True)
     (why,) = summary.failed.values()
     assert said in why
-    assert "--option" in why
+    assert "--options" in why
 
 
 def test_a_folder_without_tables(tmp_path):

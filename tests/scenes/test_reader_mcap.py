@@ -225,7 +225,7 @@ def test_fixes_alone(tmp_path):
         ({"odometry", "fixes"}, {}, "expected Odometry or NavSatFix, found the topics /chatter"),
         ({"images"}, {}, r"expected images .*, found the topics .*/odom \(Odometry\)"),
         ({"camera_info"}, {}, "expected the CameraInfo of '/front/image_raw/compressed'"),
-        ({"mounting"}, {}, "expected a transform from 'base_link' .*; give --option camera_height_m="),
+        ({"mounting"}, {}, "expected a transform from 'base_link' .*; give --options camera_height_m="),
         (set(), {"images": "/rear/image"}, "expected images on '/rear/image', found the topics"),
         (set(), {"odometry": "/gps"}, "expected Odometry on '/gps', found the topics"),
     ],

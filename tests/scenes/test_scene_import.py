@@ -176,8 +176,9 @@ def test_raw_hevc_by_number(tmp_path):
 
 def test_video_with_constant_speed(tmp_path, capsys):
     film(tmp_path / "v.mp4")
-    command = ["scenes", "import", "video", str(tmp_path / "v.mp4"), "--out", str(tmp_path / "out"), "--every", "1s",
-               "--frames", "0,0.5,1", "--option", "speed=12.5", "--option", "horizon_row=20", "--quiet"]  # fmt: skip
+    command = ["scenes", "import", "video", str(tmp_path / "v.mp4"), "--out", str(tmp_path / "out"), "--every-s", "1s",
+               "--frame-times", "0,0.5,1", "--options", "speed=12.5",
+               "--options", "horizon_row=20", "--quiet"]  # fmt: skip
     assert main(command) == 0
     assert "2 scenes written" in capsys.readouterr().out
     folder = load_scene(tmp_path / "out" / "v_002000")
@@ -217,7 +218,7 @@ def test_image_sequence(tmp_path):
     import_scenes(open_reader("video", folder, {"fps": 10, "speed": 10}), tmp_path / "out", quiet=True)
     found = load_scene(tmp_path / "out" / "seq_002000")
     assert found.image().mean() == 20
-    with pytest.raises(InputError, match="--option fps=30"):
+    with pytest.raises(InputError, match="--options fps=30"):
         next(iter(open_reader("video", folder, {}).recordings()))()
 
 

@@ -51,7 +51,7 @@ def done(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bundle(done: Path) -> Path:
     out = done.parent / "mine.cfgen-bundle"
     code, said, err = run(
-        "export", "bundle", done, "--planner", "reactive", "--judge", "scripted", "--out", out
+        "share", "bundle", done, "--planner", "reactive", "--judge", "scripted", "--out", out
     )
     assert (code, err) == (0, "")
     assert f"no pixel; cases, as on a leaderboard, {read_bundle(out).index.benchmark}" in said

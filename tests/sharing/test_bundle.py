@@ -1,4 +1,4 @@
-"""``cfgen export bundle``: what it holds, and that nothing in it is taken at its word."""
+"""``cfgen share bundle``: what it holds, and that nothing in it is taken at its word."""
 
 import zipfile
 from contextlib import suppress

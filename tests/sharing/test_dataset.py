@@ -1,4 +1,4 @@
-"""``cfgen export hf``: what others load is what was built, and says what it is."""
+"""``cfgen share hf``: what others load is what was built, and says what it is."""
 
 import json
 import warnings
@@ -135,7 +135,7 @@ def test_every_licence_that_forbids_it_is_named_at_once(tmp_path: Path):
     with pytest.raises(cfgen.InputError) as error:
         check_redistribution(tmp_path, found, ["ND"])
     assert "'CC BY-NC-SA 4.0' (2 scenes of 'a'), 'unknown' (1 scenes of 'b')" in str(error.value)
-    assert str(error.value).endswith("--allow-license 'CC BY-NC-SA 4.0' --allow-license 'unknown'")
+    assert str(error.value).endswith("--allow-licenses 'CC BY-NC-SA 4.0' --allow-licenses 'unknown'")
 
 
 def test_what_licences_ask_for_is_handed_on(exported: Path, tmp_path: Path):
@@ -152,10 +152,10 @@ def test_what_licences_ask_for_is_handed_on(exported: Path, tmp_path: Path):
 
 def test_a_source_that_forbids_it_is_refused_by_name(other_licence: Path, tmp_path: Path, capsys):
     out = tmp_path / "out"
-    assert main(["export", "hf", str(other_licence), "--out", str(out), "--quiet"]) == 2
+    assert main(["share", "hf", str(other_licence), "--out", str(out), "--quiet"]) == 2
     said = capsys.readouterr().err
     assert "'CC BY-NC-SA 4.0'" in said
-    assert f"cfgen export recipe {other_licence}" in said
+    assert f"cfgen share recipe {other_licence}" in said
     assert not out.exists()
     allowed = [
         "export",
@@ -164,7 +164,7 @@ def test_a_source_that_forbids_it_is_refused_by_name(other_licence: Path, tmp_pa
         "--out",
         str(out),
         "--quiet",
-        "--allow-license",
+        "--allow-licenses",
         "CC BY-NC-SA 4.0",
     ]
     assert main(allowed) == 0
@@ -183,7 +183,7 @@ def test_words_of_a_source_are_one_cell_and_one_line(other_licence: Path, tmp_pa
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert len(said) < 1000
-    made = ["--allow-license", "CC BY-NC-SA 4.0", "--creator", "me\n# us | we"]
+    made = ["--allow-licenses", "CC BY-NC-SA 4.0", "--creator", "me\n# us | we"]
     assert main([*command, *made]) == 0
     card, notice = ((tmp_path / "out" / name).read_text() for name in ("README.md", "NOTICE.md"))
     assert r"| a \| b --- license: mit # xyyy" in card
@@ -195,6 +195,6 @@ def test_words_of_a_source_are_one_cell_and_one_line(other_licence: Path, tmp_pa
 def test_a_changed_picture_is_not_exported(other_licence: Path, tmp_path: Path):
     case = Store(other_licence).case_ids()[0]
     (Store(other_licence).case_dir(case) / "mask.png").write_bytes(b"x")
-    with pytest.raises(cfgen.StoreError, match=r"mask\.png: was changed; run: cfgen verify"):
+    with pytest.raises(cfgen.StoreError, match=r"mask\.png: was changed; run: cfgen bench verify"):
         cfgen.export_hf(other_licence, tmp_path / "out", allow_licenses=["CC BY-NC-SA 4.0"], quiet=True)
     assert [p.name for p in tmp_path.iterdir()] == ["bench"]

@@ -8,12 +8,12 @@ import cv2
 import pytest
 
 import cfgen
-from cfgen.build import BuildOptions
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.options import BuildOptions
 from cfgen.scenes.folder import scene_hash
 from cfgen.sharing import definitions
 from cfgen.sharing.definitions import build_definition, case_hash, check, definition
@@ -23,7 +23,7 @@ from cfgen.storage.store import Store
 @pytest.fixture(scope="module")
 def frozen(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("frozen") / "mini-v1.json"
-    assert main(["export", "definition", str(bench), "--name", "mini-v1", "--out", str(out)]) == 0
+    assert main(["share", "definition", str(bench), "--name", "mini-v1", "--out", str(out)]) == 0
     return out
 
 
@@ -82,7 +82,7 @@ def test_its_own_options_and_scenes_are_all_it_takes(frozen: Path, scenes: Path,
     # what it is frozen with may be said, another value not, were it the default
     assert _build(frozen, tmp_path / "new", scenes, "--n", "66", "--seed", "0") == 2
     assert "--n: 'mini-v1' is frozen with 2, found 66; leave it out" in capsys.readouterr().err
-    assert _build(frozen, tmp_path / "new", scenes, "--engine-option", "a=1") == 2
+    assert _build(frozen, tmp_path / "new", scenes, "--engine-options", "a=1") == 2
     assert "engine 'processes'" in capsys.readouterr().err
     assert _build(frozen, tmp_path / "new", scenes, "--attempts", "9") == 2
     assert "--attempts: 'mini-v1' is frozen with its own options" in capsys.readouterr().err
@@ -137,7 +137,7 @@ def test_another_taxonomy_is_refused_before_anything_is_built(
 def test_foreign_json_is_told_as_such(tmp_path: Path):
     (tmp_path / "other.json").write_text('{"name": "x"}')
     with pytest.raises(
-        cfgen.InputError, match="expected a definition of 'cfgen export definition', found JSON w"
+        cfgen.InputError, match="expected a definition of 'cfgen share definition', found JSON w"
     ):
         definition(str(tmp_path / "other.json"))
 

@@ -1,4 +1,4 @@
-"""``cfgen leaderboard``: like with like, nothing believed, and pages that say who vouches for what."""
+"""``cfgen share leaderboard``: like with like, nothing believed, and pages that say who vouches for what."""
 
 import csv
 import json
@@ -46,14 +46,18 @@ def benches(bench: Path, done: Path, tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture
 def board(benches: Path, tmp_path: Path) -> Path:
     code, _, err = run(
-        "leaderboard", "add", tmp_path / "board", *(benches / n for n in ("good", "cruise", "strict"))
+        "share",
+        "leaderboard",
+        "add",
+        tmp_path / "board",
+        *(benches / n for n in ("good", "cruise", "strict")),
     )
     assert (code, err) == (0, "")
     return tmp_path / "board"
 
 
 def test_only_like_stands_beside_like(board: Path, tmp_path: Path):
-    code, said, err = run("leaderboard", "page", board, "--out", tmp_path / "site")
+    code, said, err = run("share", "leaderboard", "page", board, "--out", tmp_path / "site")
     assert (code, err) == (0, "")
     assert "3 entries in 2 tables" in said
     tables = json.loads((tmp_path / "site" / "leaderboard.json").read_text())
@@ -103,7 +107,7 @@ def test_known_answers_are_marked_as_the_submitters_word(done: Path, tmp_path: P
     cfgen.export_bundle(tmp_path / "bench", tmp_path / "bundle", planner="reactive", judge="scripted")
     board = Board(tmp_path / "board", create=True)
     board.add(tmp_path / "bundle")
-    code, said, _ = run("leaderboard", "page", board.root, "--out", tmp_path / "site")
+    code, said, _ = run("share", "leaderboard", "page", board.root, "--out", tmp_path / "site")
     assert (code, said.endswith("1 entry in 1 table\n")) == (0, True)
     told = "told by the submitter: tried on too little to count as tested: right in 0/0/0% of 2 known answers"
     assert told in (tmp_path / "site" / "index.html").read_text()
@@ -113,10 +117,10 @@ def test_known_answers_are_marked_as_the_submitters_word(done: Path, tmp_path: P
 
 
 def test_the_same_twice_is_said_and_stands_once(board: Path, benches: Path):
-    code, said, _ = run("leaderboard", "add", board, benches / "good")
+    code, said, _ = run("share", "leaderboard", "add", board, benches / "good")
     assert code == 0
     assert "was there already, byte for byte, as self-reported; not added again" in said
-    assert run("leaderboard", "check", board)[:2] == (0, "3 of 3 entries verify\n")
+    assert run("share", "leaderboard", "check", board)[:2] == (0, "3 of 3 entries verify\n")
 
 
 def test_an_entry_edited_in_any_byte_is_named_in_one_line(board: Path, benches: Path, tmp_path: Path):
@@ -128,19 +132,19 @@ def test_an_entry_edited_in_any_byte_is_named_in_one_line(board: Path, benches: 
     )
     for content in (data[:99] + bytes([data[99] ^ 1]) + data[100:], data + b"0", b"", other.read_bytes()):
         file.write_bytes(content)
-        code, said, err = run("leaderboard", "check", board)
+        code, said, err = run("share", "leaderboard", "check", board)
         assert code == 1
         assert (said.count("\n"), err) == (2, "")
         assert f"entry '{name}': " in said
         assert "2 of 3 entries verify" in said
-    code, _, err = run("leaderboard", "page", board, "--out", tmp_path / "site")
+    code, _, err = run("share", "leaderboard", "page", board, "--out", tmp_path / "site")
     assert code == 2
     assert f"entry '{name}'" in err
     assert not (tmp_path / "site").exists()
     file.write_bytes(data)
     told = board / "entries" / name / ENTRY
     told.write_text(told.read_text().replace("self-reported", "rerun"))
-    assert "it was changed" in run("leaderboard", "check", board)[1]
+    assert "it was changed" in run("share", "leaderboard", "check", board)[1]
 
 
 def test_what_does_not_verify_is_not_added(board: Path, benches: Path, tmp_path: Path):
@@ -161,7 +165,7 @@ def test_what_does_not_verify_is_not_added(board: Path, benches: Path, tmp_path:
         (told, "competes with nobody"),
         (drives, r"tells otherwise than entry|but its verdicts give"),
     ):
-        code, _, err = run("leaderboard", "add", board, bundle)
+        code, _, err = run("share", "leaderboard", "add", board, bundle)
         assert code == 2
         assert re.search(words, err)
         assert str(bundle) in err
@@ -172,10 +176,10 @@ def test_all_bundles_are_looked_at_and_each_that_fails_is_named(benches: Path, t
     bad = [tmp_path / name for name in ("first", "second")]
     for path in bad:
         path.write_bytes(b"no bundle")
-    assert run("leaderboard", "add", tmp_path / "none", *bad)[0] == 2
+    assert run("share", "leaderboard", "add", tmp_path / "none", *bad)[0] == 2
     assert not (tmp_path / "none").exists(), "nothing is begun for what does not verify"
     given = (bad[0], benches / "good", bad[1], benches / "cruise")
-    code, said, err = run("leaderboard", "add", tmp_path / "board", *given)
+    code, said, err = run("share", "leaderboard", "add", tmp_path / "board", *given)
     assert (code, said.count(": added, self-reported"), err.count("\n")) == (1, 2, 2)
     assert all(f"cfgen: error: {path}" in err for path in bad)
     assert len(Board(tmp_path / "board").names()) == 2
@@ -184,11 +188,11 @@ def test_all_bundles_are_looked_at_and_each_that_fails_is_named(benches: Path, t
 def test_an_entry_can_be_taken_out_though_it_is_damaged(board: Path):
     first, *others = Board(board).names()
     (board / "entries" / first / BUNDLE).write_bytes(b"")
-    code, said, _ = run("leaderboard", "remove", board, first)
+    code, said, _ = run("share", "leaderboard", "remove", board, first)
     assert (code, said) == (0, f"{first}: removed; 2 entries are left\n")
-    assert run("leaderboard", "check", board)[:2] == (0, "2 of 2 entries verify\n")
+    assert run("share", "leaderboard", "check", board)[:2] == (0, "2 of 2 entries verify\n")
     for name in (first, "../entries", ""):
-        code, _, err = run("leaderboard", "remove", board, name)
+        code, _, err = run("share", "leaderboard", "remove", board, name)
         assert (code, err.count("\n")) == (2, 1)
         assert "expected one of" in err
     assert Board(board).names() == others
@@ -246,15 +250,15 @@ def stored_run(**options) -> JudgeRun:
 def test_stored_answers_are_judged_again_and_say_so(board: Path, benches: Path):
     replies = benches / "stricter.json"
     replies.write_text(json.dumps({"default": reply(0, 0, 0)}))
-    judge = ("--judge", "scripted", "--judge-option", f"file={replies}", "--quiet")
+    judge = ("--judge", "scripted", "--judge-options", f"file={replies}", "--quiet")
     names = [n for n in Board(board).names() if not n.startswith("cruise")]
     code, said, err = run(
-        "leaderboard", "rejudge", board, benches / "one", "--entries", ",".join(names), *judge
+        "share", "leaderboard", "rejudge", board, benches / "one", "--entries", ",".join(names), *judge
     )
     assert code == 0, said
     assert said.count("added, rejudged") == 2
     assert err.count("has not been tested on known answers") == 1
-    assert f"cfgen judge probe {benches / 'one'} " in err, "a folder that is still there"
+    assert f"cfgen judge validate {benches / 'one'} " in err, "a folder that is still there"
     rows = [row for row in Board(board).rows() if row.entry.kind == "rejudged"]
     assert {row.proof.figures.rates["overall"].value for row in rows} == {0.0}
     assert all(row.entry.of for row in rows)
@@ -263,22 +267,22 @@ def test_stored_answers_are_judged_again_and_say_so(board: Path, benches: Path):
 
 def test_the_same_verdicts_of_the_maintainers_own_judge_vouch_for_a_row(board: Path, benches: Path):
     name = next(n for n in Board(board).names() if n.startswith("cruise-"))
-    judge = ("--judge", "scripted", "--judge-option", f"file={benches / 'one-replies.json'}", "--quiet")
-    code, said, _ = run("leaderboard", "rejudge", board, benches / "one", "--entries", name, *judge)
+    judge = ("--judge", "scripted", "--judge-options", f"file={benches / 'one-replies.json'}", "--quiet")
+    code, said, _ = run("share", "leaderboard", "rejudge", board, benches / "one", "--entries", name, *judge)
     assert code == 0
     assert f"{name}: the same byte for byte as the self-reported one, which is rejudged now" in said
     assert Board(board).row(name).entry.kind == "rejudged"
-    assert run("leaderboard", "check", board)[0] == 0
+    assert run("share", "leaderboard", "check", board)[0] == 0
 
 
 def test_answers_are_judged_again_on_their_own_benchmark_only(board: Path, benches: Path, tmp_path: Path):
     fewer = tmp_path / "fewer"
     shutil.copytree(benches / "one", fewer)
     shutil.rmtree(sorted(fewer.glob("cases/*/*"))[0])
-    code, _, err = run("leaderboard", "rejudge", board, fewer)
+    code, _, err = run("share", "leaderboard", "rejudge", board, fewer)
     assert code == 2
     assert "give the benchmark that it was scored on" in err
-    assert "expected one of" in run("leaderboard", "rejudge", board, fewer, "--entries", "nobody")[2]
+    assert "expected one of" in run("share", "leaderboard", "rejudge", board, fewer, "--entries", "nobody")[2]
 
 
 def test_a_container_is_run_on_a_private_split(bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -321,7 +325,7 @@ def row_network(board: Path) -> tuple[str, ...]:
 
 
 def test_a_file_of_answers_is_no_rerun(bench: Path, tmp_path: Path):
-    code, _, err = run("leaderboard", "run", tmp_path / "board", bench, "--planner", "answers.jsonl")
+    code, _, err = run("share", "leaderboard", "run", tmp_path / "board", bench, "--planner", "answers.jsonl")
     assert code == 2
     assert "nobody can run again" in err
 

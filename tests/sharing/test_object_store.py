@@ -103,7 +103,7 @@ def test_the_same_files_as_in_a_folder_and_another_machine_goes_on_with_them(
     code, out, err = run("report", stored)
     assert code == 0, err
     assert str(working_copy(stored)) not in out + err
-    code, out, err = run("verify", str(working_copy(stored)))  # the copy stands for it
+    code, out, err = run("bench", "verify", str(working_copy(stored)))  # the copy stands for it
     assert code == 0, err
     assert out.startswith(f"{stored}: ")
     assert "cruise" in (tmp_path / "bench-report" / "report.md").read_text()

@@ -1,4 +1,4 @@
-"""``cfgen export recipe`` and ``cfgen rebuild``: identical, or refused with what is wrong; no pixel of the source."""
+"""``cfgen share recipe`` and ``cfgen share rebuild``: identical, or refused with the reason; no pixel of the source."""
 
 import io
 import shutil
@@ -53,7 +53,7 @@ def test_the_rebuilt_benchmark_is_the_same_byte_for_byte(
     recipe: Path, bench: Path, scenes: Path, tmp_path: Path
 ):
     out = tmp_path / "again"
-    assert main(["rebuild", str(recipe), "--scenes", str(scenes), "--out", str(out), "--quiet"]) == 0
+    assert main(["share", "rebuild", str(recipe), "--scenes", str(scenes), "--out", str(out), "--quiet"]) == 0
     assert _files(out) == _files(bench)
     assert not cfgen.benchmark.verifying(out).faults
     assert cfgen.export_recipe(out, tmp_path / "second", quiet=True) == _told(recipe).benchmark_hash

@@ -162,7 +162,7 @@ def test_the_command_tells_what_is_missing_and_how_to_go_on(
     assert fetch.main([str(out), "--from", str(mirrors), "--split", "test"]) == 0
     told = capsys.readouterr().out
     assert f"cfgen scenes import image {out}/roads" in told
-    assert "--option 'license=CC BY 4.0' --option fov_deg=50" in told
+    assert "--options 'license=CC BY 4.0' --options fov_deg=50" in told
     assert (
         f"roads/roads_01.png,test,CC BY 4.0,any,ann/roads,{picture.commit}"
         in (out / "sources.csv").read_text()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cfgen
-from cfgen.cli.commands.traces import edge_table
+from cfgen.cli.analyze import edge_table
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
@@ -170,13 +170,13 @@ def test_from_the_command_line_to_the_report(tmp_path: Path, capsys: pytest.Capt
     }
     script = tmp_path / "replies.json"
     script.write_text(json.dumps({"replies": right, "default": reply()}))
-    judge = ["--judge", "scripted", "--judge-option", f"file={script}", "--quiet"]
-    assert main(["traces", str(root), "--planner", "blind", *judge]) == 0
+    judge = ["--judge", "scripted", "--judge-options", f"file={script}", "--quiet"]
+    assert main(["analyze", "traces", "check", str(root), "--planner", "blind", *judge]) == 0
     assert list(section(root).lead) == [
-        "scripted is untested: it was tried on no known answers here; cfgen traces probe does so."
+        "scripted is untested: it was tried on no known answers here; cfgen analyze traces validate does so."
     ]
     capsys.readouterr()
-    assert main(["traces", "probe", str(root), "--per-edge", "20", *judge]) == 0
+    assert main(["analyze", "traces", "validate", str(root), "--per-edge", "20", *judge]) == 0
     out = capsys.readouterr().out
     assert out.count("1.000 [") == 6
     assert "corruptions dropped by the filter" in out
@@ -188,7 +188,7 @@ def test_from_the_command_line_to_the_report(tmp_path: Path, capsys: pytest.Capt
     assert [(row[0], *row[4:6]) for row in trusted.rows] == [
         ("scripted", e, "1.000") for e in (*FIVE, "overall")
     ]
-    assert main(["traces", "probe", str(root), "--per-edge", "5", "--edges", "E4", *judge]) == 1
+    assert main(["analyze", "traces", "validate", str(root), "--per-edge", "5", "--edges", "E4", *judge]) == 1
     assert "Too few to call it tested on" in capsys.readouterr().out
     # the small probe stays beside the large one, which is what the report speaks of
     assert len(list((root / "traces" / "scripted" / "probes").iterdir())) == 2
@@ -240,7 +240,9 @@ def test_people_rate_edges_and_the_report_has_both_tables(tmp_path: Path, capsys
     )
     main(
         [
+            "analyze",
             "traces",
+            "check",
             str(root),
             "--planner",
             "blind",
@@ -248,7 +250,7 @@ def test_people_rate_edges_and_the_report_has_both_tables(tmp_path: Path, capsys
             "hazard",
             "--judge",
             "scripted",
-            "--judge-option",
+            "--judge-options",
             f"file={script}",
             "--quiet",
         ]
@@ -265,7 +267,7 @@ def test_people_rate_edges_and_the_report_has_both_tables(tmp_path: Path, capsys
         ("bob", 3, "CCCCC"),
     ]
     file = table(tmp_path / "edges.csv", rows)
-    assert main(["traces", "rate", str(root), "--import-csv", str(file)]) == 0
+    assert main(["analyze", "traces", "rate", str(root), "--import-csv", str(file)]) == 0
     assert "8 ratings added" in capsys.readouterr().out
     assert import_edges(root, file) == 0, "what is there already is not added"
     tables = {t.name: t for t in section(root).tables}

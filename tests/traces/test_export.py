@@ -125,6 +125,7 @@ def test_a_verifiers_rows_ask_what_a_verifier_is_asked(store: Store, tmp_path: P
     assert (
         main(
             [
+                "analyze",
                 "traces",
                 "export",
                 str(store.root),
@@ -134,7 +135,7 @@ def test_a_verifiers_rows_ask_what_a_verifier_is_asked(store: Store, tmp_path: P
                 str(tmp_path / "v"),
                 "--per-edge",
                 "8",
-                "--allow-license",
+                "--allow-licenses",
                 "unknown",
             ]
         )

@@ -124,7 +124,7 @@ def test_a_spent_budget_or_a_refused_key_writes_nothing(store: Store, capsys: py
         with pytest.raises(Shortfall, match="the budget is spent"):
             cfgen.probe_traces(store.root, **given)
     with FakeServer(lambda r, n: fault(403, "no")) as refused:
-        given = f"--corruptor gemini --corruptor-option model=w --corruptor-option base_url={refused.url}"
+        given = f"--corruptor gemini --corruptor-options model=w --corruptor-options base_url={refused.url}"
         command = f"traces probe {store.root} --verifier offline --edges E4 --quiet {given}"
         assert main(command.split()) == 2
     assert "corruptor 'gemini': Gemini answered 403 for model 'w'" in capsys.readouterr().err

@@ -47,7 +47,7 @@ def write(folder: Path, labels: bool = True) -> tuple[Path, Path]:
 
 def test_the_known_difference_comes_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     a, b = write(tmp_path)
-    assert main(["study", str(a), str(b), "--out", str(tmp_path / "out")]) == 0
+    assert main(["analyze", "study", str(a), str(b), "--out", str(tmp_path / "out")]) == 0
     assert "| changed, only B grounded | 6 |" in capsys.readouterr().out
     found = {one["name"]: one for one in json.loads((tmp_path / "out" / "study.json").read_text())["strata"]}
     for name, (_, _, _, n, off_a, off_b) in KNOWN.items():

@@ -170,7 +170,7 @@ def test_a_planner_on_real_frames_against_inserts(pairs: Path, tmp_path: Path):
     assert (pairs.parent / "pairs-bench" / "runs" / "sees").is_dir()
     rows = json.loads(json.dumps(found.rows(), allow_nan=False))
     assert rows[0]["all_real"]["hits"] == 4
-    assert main(["verify", str(pairs.parent / "pairs-bench")]) == 0, "a benchmark like any other"
+    assert main(["bench", "verify", str(pairs.parent / "pairs-bench")]) == 0, "a benchmark like any other"
 
 
 def test_mistakes_in_pairs_are_one_line(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -183,7 +183,7 @@ def test_mistakes_in_pairs_are_one_line(pairs: Path, tmp_path: Path, capsys: pyt
         for path in pairs.iterdir():
             if path.is_dir() and not (other / path.name).exists():
                 (other / path.name).symlink_to(path)
-        assert main(["validate-real", str(other), "--planner", "cruise", "--out", str(tmp_path / "o")]) == 2
+        assert main(["analyze", "real", str(other), "--planner", "cruise", "--out", str(tmp_path / "o")]) == 2
         error = capsys.readouterr().err
         assert said in error
         assert len(error.splitlines()) == 1
@@ -192,7 +192,7 @@ def test_mistakes_in_pairs_are_one_line(pairs: Path, tmp_path: Path, capsys: pyt
     refused(lambda p: p.update(clear="../elsewhere"), "expected scene folders inside")
     refused(lambda p: p.update(id="p1"), "id 'p1' is there twice")
     refused(lambda p: p.update(clear="nowhere"), "nowhere/scene.json")
-    assert main(["validate-real", str(tmp_path), "--planner", "cruise"]) == 2
+    assert main(["analyze", "real", str(tmp_path), "--planner", "cruise"]) == 2
     assert "pairs.json" in capsys.readouterr().err
 
 
@@ -201,7 +201,7 @@ def test_another_camera_and_an_unknown_class_are_refused(pairs: Path, tmp_path: 
     content["pairs"][0]["hazard"] = "dragon"
     (pairs / "pairs.json").write_text(json.dumps(content))
     with pytest.raises(
-        InputError, match=r"expected an id of cfgen hazards list or a cluster .* found 'dragon'"
+        InputError, match=r"expected an id of cfgen list hazards or a cluster .* found 'dragon'"
     ):
         pairs_benchmark(pairs, tmp_path / "b1")
     content["pairs"][0]["hazard"] = CLUSTER

@@ -95,9 +95,9 @@ def test_the_command_across_two_benchmarks(tmp_path: Path, capsys: pytest.Captur
     make_bench(tmp_path / "a", 4, {"one": sharp, "two": careful, "three": blind}, arms=("hazard",))
     make_bench(tmp_path / "b", 4, {"one": blind, "two": careful, "three": sharp}, arms=("hazard",))
     out = tmp_path / "s.json"
-    assert main(["stability", str(tmp_path / "a"), str(tmp_path / "b"), "--json", str(out)]) == 0
+    assert main(["analyze", "stability", str(tmp_path / "a"), str(tmp_path / "b"), "--json", str(out)]) == 0
     assert "| one | 1 (1-" in capsys.readouterr().out
     found = json.loads(out.read_text())
     assert [(t["tau"], t["planners"]) for t in found["taus"]] == [(-1.0, 3)]
-    assert main(["stability", str(tmp_path / "a"), "--planners", "one"]) == 2
+    assert main(["analyze", "stability", str(tmp_path / "a"), "--planners", "one"]) == 2
     assert "expected two planners or more" in capsys.readouterr().err

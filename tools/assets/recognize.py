@@ -1,7 +1,7 @@
 """Tabulates how often detectors recognize what is inserted, by model and height, beside photographs of the same class.
 
     python -m tools.assets.recognize --detector fastestdet.onnx --detector yolox_nano.onnx [--models dog,cat]
-        [--frames DRIVE ...] [--heights 30,45,60,90,120] [--assets DIR] [--photos DIR] [--sheet inserts.png]
+        [--frame-times DRIVE ...] [--heights 30,45,60,90,120] [--assets DIR] [--photos DIR] [--sheet inserts.png]
 
 Each model stands in the middle of the lane ahead, turned as its hazard is, where its box is as many pixels high; places
 where a detector already sees something are left out. A detector looks at a window around the insert, as in a build.
@@ -99,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--detector", type=Path, action="append", required=True, help="an ONNX file")
-    parser.add_argument("--frames", type=Path, nargs="*", help=f"scenes; default {FRAMES} demo scenes")
+    parser.add_argument("--frame-times", type=Path, nargs="*", help=f"scenes; default {FRAMES} demo scenes")
     parser.add_argument("--models", default="", help="separated by commas; default: all with a class")
     parser.add_argument("--heights", type=_numbers, default=HEIGHTS, help="pixels, separated by commas")
     parser.add_argument("--assets", type=Path, help="folder of sprites instead of scenarios/assets")
@@ -142,7 +142,7 @@ def _hazards(models: Sequence[str]) -> list[Hazard]:
             found[hazard.model] = hazard
     if missing := set(models) - set(found):
         raise CfgenError(
-            f"--models: no hazard has the model {', '.join(sorted(missing))}; see `cfgen hazards list`"
+            f"--models: no hazard has the model {', '.join(sorted(missing))}; see `cfgen list hazards`"
         )
     return list(found.values())
 

@@ -34,7 +34,7 @@ RAW = "https://raw.githubusercontent.com"
 TIMEOUT = 30.0  # s
 MOST_BYTES = 32 << 20
 #: Cars and people tell of a camera's height and horizon.
-THINGS = ("--perception-option", "things=fastestdet")
+THINGS = ("--perception-options", "things=fastestdet")
 #: Where the git directory of a clone is: bare, plain, or either in a folder ``repo``.
 GIT_DIRECTORIES = ("", ".git", "repo", "repo/.git")
 
@@ -62,7 +62,7 @@ class DataSet:
             "fov_deg": self.fov_deg,
             "camera_height_m": self.camera_height_m,
         }
-        return [word for key, value in known.items() if value for word in ("--option", f"{key}={value}")]
+        return [word for key, value in known.items() if value for word in ("--options", f"{key}={value}")]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Drawn road frames with exact masks: `python -m tools.road_net.sketch OUT.npz [--seed 1] [--frames 1500]`.
+"""Drawn road frames with exact masks: `python -m tools.road_net.sketch OUT.npz [--seed 1] [--frame-times 1500]`.
 
 Not real to look at, but of any width, curve, colour and lens, fifty times as fast as tools.road_net.render. OUT
 holds rgb (n, 180, 320, 3), road and lane (n, 180, 320), all uint8, as tools.road_net.label writes it.
@@ -293,7 +293,7 @@ def main() -> None:
     ap = argparse.ArgumentParser(description=__doc__)
     ap.add_argument("out", type=Path)
     ap.add_argument("--seed", type=int, default=1)
-    ap.add_argument("--frames", type=int, default=1500)
+    ap.add_argument("--frame-times", type=int, default=1500)
     args = ap.parse_args()
     rng = np.random.default_rng([args.seed, 77])
     noise = cloth(rng)

@@ -167,7 +167,7 @@ class Ray:
         nodes = sum(1 for node in self._ray.nodes() if node["Alive"])
         return CfgenError(
             f"engine 'ray': no worker ({requested}) could start in {self._wait_s:g} s on {nodes} nodes that have "
-            f"{available or 'none of these'}; add nodes, or ask for less with --engine-option num_cpus=..., "
+            f"{available or 'none of these'}; add nodes, or ask for less with --engine-options num_cpus=..., "
             "num_gpus=..."
         )
 
@@ -295,7 +295,7 @@ def why_unreachable(address: str) -> str:
 def _no_cluster(where: str, why: str) -> CfgenError:
     return CfgenError(
         f"engine 'ray': no cluster at {where} ({why}); start one with: ray start --head, and give its address by "
-        "RAY_ADDRESS or --engine-option address=HOST:PORT"
+        "RAY_ADDRESS or --engine-options address=HOST:PORT"
     )
 
 

@@ -21,7 +21,7 @@ Guidance = Annotated[float, Field(ge=0, le=100)]
 
 
 class Options(Record):
-    """What can be said with ``--inpainter-option KEY=VALUE``; each model adds its own defaults."""
+    """What can be said with ``--inpainter-options KEY=VALUE``; each model adds its own defaults."""
 
     #: a name on the Hub or a folder in diffusers' layout
     model: str

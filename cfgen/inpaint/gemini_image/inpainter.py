@@ -27,7 +27,7 @@ from cfgen.models.limits import PRICES, BudgetSpentError, Limits
 from cfgen.models.limits import TERMS as LIMITS
 from cfgen.records import Hazard, Size
 
-#: The service renames its models often: ``--inpainter-option model=NAME`` takes another.
+#: The service renames its models often: ``--inpainter-options model=NAME`` takes another.
 DEFAULT_MODEL = "gemini-nano-banana-2.1"
 #: Longer side of what is sent, by the size of the answer, pixels; "" asks for none, for models that know no sizes.
 SIDES = {"": 1024, "1K": 1024, "2K": 2048, "4K": 4096}
@@ -113,7 +113,7 @@ class NanoBanana:
             model.check()
         say = self._batching[2]
         if say and self.options["model"] == DEFAULT_MODEL:
-            say(f"{_OWNER}: asks {DEFAULT_MODEL}; --inpainter-option model=NAME takes another")
+            say(f"{_OWNER}: asks {DEFAULT_MODEL}; --inpainter-options model=NAME takes another")
 
     def can_draw(self, hazard: Hazard) -> bool:
         return hazard.kind == "null" or bool(hazard.prompt or hazard.name)

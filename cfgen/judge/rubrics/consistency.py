@@ -41,7 +41,7 @@ CONSISTENCY = ConsistencyRubric(
 
 
 def consistency() -> ConsistencyRubric:
-    """Whether the declared action follows from the words, from text alone: for cfgen traces."""
+    """Whether the declared action follows from the words, from text alone: for cfgen analyze traces."""
     return CONSISTENCY
 
 

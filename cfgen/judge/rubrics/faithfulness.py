@@ -74,7 +74,7 @@ Part = str | np.ndarray
 
 @dataclass(frozen=True)
 class FaithfulnessRubric:
-    """Whether the parts of one answer fit together, edge by edge: for cfgen traces."""
+    """Whether the parts of one answer fit together, edge by edge: for cfgen analyze traces."""
 
     name: str = "faithfulness"
     version: str = "1"
@@ -158,5 +158,5 @@ FAITHFULNESS = FaithfulnessRubric()
 
 
 def faithfulness_scene() -> FaithfulnessRubric:
-    """The same, with the justification held against the scene description (E2): for cfgen traces."""
+    """The same, with the justification held against the scene description (E2): for cfgen analyze traces."""
     return FaithfulnessRubric("faithfulness-scene", "1", FROM_SCENE)

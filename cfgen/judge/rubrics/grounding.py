@@ -109,5 +109,5 @@ GROUNDING = GroundingRubric(
 
 
 def grounding() -> GroundingRubric:
-    """Whether each sentence of an answer is true to the frame: for cfgen traces."""
+    """Whether each sentence of an answer is true to the frame: for cfgen analyze traces."""
     return GROUNDING

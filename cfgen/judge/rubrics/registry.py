@@ -13,7 +13,8 @@ from cfgen.core.yaml_file import faults_of, read_yaml, told
 from cfgen.judge.protocol import JudgeItem, RubricId
 from cfgen.judge.rubrics.hazard import Form, HazardRubric, Wording
 from cfgen.judge.rubrics.trace import TraceRubric
-from cfgen.records import DEFAULT_RUBRIC, Identifier, Vote
+from cfgen.options import DEFAULT_RUBRIC
+from cfgen.records import Identifier, Vote
 
 RUBRICS = Registry(
     "rubric",
@@ -86,7 +87,7 @@ def create_rubric(name_or_file: str = DEFAULT_RUBRIC) -> Rubric:
     if isinstance(made, TraceRubric):
         raise InputError(
             f"--rubric: '{name_or_file}' is about one answer by itself; choose one about pairs, such as "
-            f"'{DEFAULT_RUBRIC}', or use it with: cfgen traces"
+            f"'{DEFAULT_RUBRIC}', or use it with: cfgen analyze traces"
         )
     return made
 
@@ -101,7 +102,7 @@ def create_trace_rubric(name: str = TRACE_DEFAULT) -> TraceRubric:
     if not isinstance(made, TraceRubric):
         raise InputError(
             f"--rubric: '{name}' is about pairs of answers; choose one about traces, such as '{TRACE_DEFAULT}' (see: "
-            "cfgen rubric list)"
+            "cfgen list rubrics)"
         )
     return made
 

@@ -86,7 +86,7 @@ class Asker(Protocol):
 
 @runtime_checkable
 class TraceRubric(Protocol):
-    """A rubric about one answer of a planner by itself: ``cfgen traces``. ``id`` hashes every word."""
+    """A rubric about one answer of a planner by itself: ``cfgen analyze traces``. ``id`` hashes every word."""
 
     @property
     def id(self) -> RubricId: ...

@@ -87,5 +87,5 @@ VISIBILITY = VisibilityRubric(
 
 
 def visibility() -> VisibilityRubric:
-    """Whether what each sentence of an answer claims could be seen at all: for cfgen traces."""
+    """Whether what each sentence of an answer claims could be seen at all: for cfgen analyze traces."""
     return VISIBILITY

@@ -207,7 +207,10 @@ def people_section(data: ReportData) -> Section:
 
 def _probe_sentence(judge: str, probe: ProbeRun | None) -> str:
     if probe is None:
-        return f"{judge} was not tried on known answers here; cfgen judge probe does so, with the judge's own options."
+        return (
+            f"{judge} was not tried on known answers here; cfgen judge validate does so, with the judge's own "
+            "options."
+        )
     words = f"{judge} was tried on {probe.n} known answers and got right: {_shares(probe.accuracy)}."
     if not probe.enough:
         words += f" It does not count as tested, which takes {'; '.join(probe.lacks)}."

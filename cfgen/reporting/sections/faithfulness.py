@@ -50,9 +50,9 @@ def edge_trust(data: ReportData) -> tuple[Table, tuple[str, ...]]:
         ),
         rows=tuple(rows),
         words=5,
-        note="Traces whose right verdicts are known by construction and geometry (cfgen traces probe). Balanced "
-        "accuracy: the mean of both recalls; what got no usable reply counts as wrong. Intervals take known answers as "
-        "independent.",
+        note="Traces whose right verdicts are known by construction and geometry (cfgen analyze traces validate). "
+        "Balanced accuracy: the mean of both recalls; what got no usable reply counts as wrong. Intervals take known "
+        "answers as independent.",
     )
     checkers = sorted({(v.checker, v.rubric) for verdicts in data.traces.values() for v in verdicts})
     return table, tuple(
@@ -64,7 +64,7 @@ def _sentence(checker: str, rubric: str, data: ReportData) -> str:
     """Tested, or untested and why."""
     probes = [p for p in data.edge_probes if p.checker == checker]
     if not probes:
-        return f"{checker} is untested: it was tried on no known answers here; cfgen traces probe does so."
+        return f"{checker} is untested: it was tried on no known answers here; cfgen analyze traces validate does so."
     models, hashes = (
         {
             getattr(v, name)
@@ -384,8 +384,8 @@ def selection_table(data: ReportData) -> Table:
         words=3,
         note="Compare rows with as many calls (plans and verifications together, mean of an answer). Contact: of the "
         "plans with the hazard, as a car drives them. Seconds: median of an answer. The verifier's balanced accuracy "
-        "on E4 and E5 is that of cfgen traces probe here; untested where there was none. Synthetic failures: plans "
-        "that do another thing, too little, too late or half of what their words say.",
+        "on E4 and E5 is that of cfgen analyze traces validate here; untested where there was none. Synthetic "
+        "failures: plans that do another thing, too little, too late or half of what their words say.",
     )
 
 

@@ -101,7 +101,7 @@ class Argoverse2:
         except InputError as error:
             raise InputError(
                 f"{folder / 'sensors' / 'cameras' / name}: expected frames <timestamp_ns>.jpg, found none; "
-                "download the camera, or leave it out with --option cameras=..."
+                "download the camera, or leave it out with --options cameras=..."
             ) from error
         mounting = _row(folder / "calibration" / "egovehicle_SE3_sensor.feather", name)
         with reading(folder / "calibration" / "egovehicle_SE3_sensor.feather", "a pose", _AGAIN):

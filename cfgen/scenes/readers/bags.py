@@ -96,7 +96,8 @@ class Bag:
         if (asked and asked not in there) or (len(there) > 1 and not asked):
             short = kind.rpartition("/")[2]
             raise self.lacks(
-                f"{short} on '{asked}'" if asked else f"one topic of {short}", f"choose by --option {option}="
+                f"{short} on '{asked}'" if asked else f"one topic of {short}",
+                f"choose by --options {option}=",
             )
         return asked or "".join(there)
 

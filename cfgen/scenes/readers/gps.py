@@ -272,10 +272,10 @@ def on_the_videos_clock(track: Track, start: float | None, length_s: float, offs
         better = zone if fits and abs(zone) <= _ZONES_S else -float(t[0])
         advice = (
             "the video's clock may be in another zone: "
-            f"try --option gps_offset_s={better + offset_s:.0f}, or do without it by --option gps=none"
+            f"try --options gps_offset_s={better + offset_s:.0f}, or do without it by --options gps=none"
             if abs(better) <= _ZONES_S
             else f"that is {abs(t[0]) / 86400:.0f} days off, more than a time zone: it is another drive's, or a clock "
-            "is wrong; give this drive's file, or do without it by --option gps=none"
+            "is wrong; give this drive's file, or do without it by --options gps=none"
         )
         raise InputError(
             f"{track.by}: covers {t[0]:.1f} to {t[-1]:.1f} s of a video of {length_s:.1f} s; {advice}"

@@ -29,7 +29,7 @@ _DRIVES = ("drive", "log", "log_id", "episode_index", "episode", "sequence", "se
 #: a time counted since 1970 is above the first in ns, the second in us, the third in ms; the fourth is in s
 _UNITS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3), (1e9, 1.0))
 _LOOKED_AT = 24
-_HINT = "name the columns with --option"
+_HINT = "name the columns with --options"
 
 
 class _Row(NamedTuple):

@@ -129,7 +129,7 @@ class Mcap:
         there = bag.topics(*IMAGES)
         for topic in self._images:
             if topic not in there:
-                raise bag.lacks(f"images on '{topic}'", "give --option images= one of them")
+                raise bag.lacks(f"images on '{topic}'", "give --options images= one of them")
         if self._images:
             return self._images
         pictures = [topic for topic in there if "depth" not in topic.lower()]
@@ -142,7 +142,7 @@ class Mcap:
                 return some
         what = "one camera, or one called front" if cameras else "images (CompressedImage or Image)"
         raise bag.lacks(
-            what, "name the front camera's with --option images=" if cameras else "record them too"
+            what, "name the front camera's with --options images=" if cameras else "record them too"
         )
 
     def _motion(self, bag: Bag, start: int) -> tuple[Array, Array, Array, str, Place | None]:
@@ -194,7 +194,7 @@ class Mcap:
         self, bag: Bag, base: str, frame: str, topic: str
     ) -> tuple[tuple[float, float, float, float], ...]:
         """T_cam_ego by the transforms that hold still."""
-        advice = "give --option camera_height_m= (and pitch_deg=, yaw_deg=)"
+        advice = "give --options camera_height_m= (and pitch_deg=, yaw_deg=)"
         if not base:
             raise bag.lacks(f"odometry whose frame the camera of '{topic}' is fixed to", advice)
         with bag.reading("/tf_static", "transforms"):

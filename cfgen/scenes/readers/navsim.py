@@ -103,7 +103,7 @@ class Navsim:
         raise InputError(
             f"{log}: its image '{relative}' is not below {candidates[0]}"
             + ("" if self._images else " nor in sensor_blobs beside it")
-            + "; give --option images=.../sensor_blobs/<split>"
+            + "; give --options images=.../sensor_blobs/<split>"
         )
 
     def _stream(self, root: Path, name: str, frames: list[FrameInfo], t: np.ndarray) -> Stream:
@@ -114,7 +114,7 @@ class Navsim:
         ]
         if not there:
             raise InputError(
-                f"{root}: no image of camera {name}; download it, or name others, as in --option cameras={_FRONT}"
+                f"{root}: no image of camera {name}; download it, or name others, as in --options cameras={_FRONT}"
             )
         info = frames[there[0]]["cams"][name]
         intrinsic = np.asarray(info["cam_intrinsic"], float)

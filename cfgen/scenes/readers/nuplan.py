@@ -84,7 +84,7 @@ class NuPlan:
         for name in asked:
             if not there.get(name):
                 raise InputError(
-                    f"{root}: no image of camera {name}; download it, or name others, as in --option cameras={_FRONT}"
+                    f"{root}: no image of camera {name}; download it, or name others, as in --options cameras={_FRONT}"
                 )
         names = {_FRONT, *(asked or [name for name, found in there.items() if found])}
         return Drive(
@@ -113,7 +113,7 @@ class NuPlan:
                 return root
         raise InputError(
             f"{log}: expected its {len(images)} images of {_FRONT} below sensor_blobs, found none; download the "
-            "log's camera blobs, or give --option images=.../sensor_blobs"
+            "log's camera blobs, or give --options images=.../sensor_blobs"
         )
 
     def _stream(self, log: Path, root: Path, row: Any, images: list[Any], start: float) -> Stream:

@@ -206,7 +206,7 @@ def _table_folder(source: Path, version: str) -> Path:
         raise InputError(
             f"{source}: expected one folder of nuScenes tables (v1.0-trainval, v1.0-mini, ...), "
             f"found {', '.join(names) or 'none'}; "
-            "point to the data root, and give --option version=... when there are several"
+            "point to the data root, and give --options version=... when there are several"
         )
     return found[0]
 

@@ -152,7 +152,7 @@ def license_of(source: Path) -> str:
             return str(said)
         if (card := base / "README.md").is_file():
             parts = card.read_text(encoding="utf-8", errors="replace").split("---", 2)
-            with reading(card, "a card that starts with YAML", "mend it, or give --option license="):
+            with reading(card, "a card that starts with YAML", "mend it, or give --options license="):
                 told = yaml.safe_load(parts[1]) if len(parts) == 3 and not parts[0].strip() else None
                 if isinstance(told, dict) and told.get("license"):
                     return str(told["license"])

@@ -59,7 +59,7 @@ class VideoReader:
     def _drive(self, source: Path) -> Drive:
         read, count, (width, height), fps = self._frames()
         if not 0 < fps <= _MAX_FPS:
-            raise InputError(f"{source}: its frame rate is unknown; give it with --option fps=30")
+            raise InputError(f"{source}: its frame rate is unknown; give it with --options fps=30")
         if count / fps > _MAX_S:
             raise InputError(
                 f"{source}: says that it has {count} frames, {count / fps / 3600:.0f} hours; its header is damaged, "

@@ -126,7 +126,7 @@ def _found(video: Path, gps: str) -> gps_tracks.Track | None:
     if gps == "inside":
         raise InputError(
             f"{video}: no GPS was found inside; install ExifTool for cameras other than GoPro and BlackVue, or give a "
-            "file with --option gps=FILE"
+            "file with --options gps=FILE"
         )
     beside = [video.with_suffix(suffix) for s in gps_tracks.BESIDE for suffix in (s, s.upper())]
     return next((gps_tracks.from_file(path) for path in beside if path.is_file()), None)

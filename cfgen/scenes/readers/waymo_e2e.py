@@ -171,7 +171,9 @@ class _Instant:
         found = [each for each in calibrations if each.integer(_NAME) == _CAMERAS.index(name)]
         if not found:
             path = self.segment.places[self.index].file.path
-            advice = _AGAIN if name == "front" else "name the cameras there are, as in --option cameras=front"
+            advice = (
+                _AGAIN if name == "front" else "name the cameras there are, as in --options cameras=front"
+            )
             raise InputError(f"{path}: expected a calibration of camera '{name}', found none; {advice}")
         fx, fy, cx, cy, *bends = found[0].numbers(_INTRINSIC, "<f8").tolist()
         ego_from_camera = found[0].message(_EXTRINSIC).numbers(1, "<f8").reshape(4, 4)

@@ -3,14 +3,15 @@
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
+
+import attrs
 
 from cfgen.core.errors import CfgenError, InputError, did_you_mean
 from cfgen.core.files import write_bytes, write_record
-from cfgen.judge.run import NOBODY, JudgeOptions, judge_stored
+from cfgen.judge.run import judge_stored
+from cfgen.options import NOBODY, JudgeOptions, ScoreOptions
 from cfgen.records import Sha256
-from cfgen.rollouts.options import ScoreOptions
 from cfgen.score import score
 from cfgen.sharing.bundle import benchmark_hash, export_bundle
 from cfgen.sharing.definitions import case_hash
@@ -69,7 +70,7 @@ def hash_of(store: Store) -> Sha256:
 
 def _check_judge(judge: str) -> None:
     if judge == NOBODY:
-        raise InputError("judge: expected who judges, found 'none'; see: cfgen judge list")
+        raise InputError("judge: expected who judges, found 'none'; see: cfgen list judges")
 
 
 def _chosen(board: Board, entries: Sequence[str], benchmark_sha: Sha256, bench: Store) -> list[Row]:
@@ -94,7 +95,7 @@ def _chosen(board: Board, entries: Sequence[str], benchmark_sha: Sha256, bench: 
 def _rejudge(board: Board, bench: Store, row: Row, options: JudgeOptions) -> Added:
     with _view(bench, row) as view:
         planner = row.bundle.run.planner
-        (run,) = judge_stored(replace(options, bench=view.root, planners=(planner,)), named=bench.root)
+        (run,) = judge_stored(attrs.evolve(options, bench=view.root, planners=(planner,)), named=bench.root)
         out = view.root / "bundle"
         hashes = {case_id: case.hash for case_id, case in row.bundle.index.cases.items()}
         export_bundle(view, planner, run.judge, out, options.rubric, hashes)

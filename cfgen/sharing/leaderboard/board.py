@@ -99,7 +99,7 @@ class Board:
             content = "something else" if occupied else "nothing"
             raise InputError(
                 f"{self.root}: expected a leaderboard (with {BOARD}), found {content}; begin one in a new folder: "
-                "cfgen leaderboard add BOARD BUNDLE"
+                "cfgen share leaderboard add BOARD BUNDLE"
             )
         write_record(self.root / BOARD, BoardRecord(title=title or self.root.resolve().name))
 
@@ -185,7 +185,7 @@ class Board:
     def _row(self, name: str) -> Row:
         folder = self.folder(name)
         if not _NAME.fullmatch(name) or folder.is_symlink():
-            raise InputError("expected a folder that 'cfgen leaderboard add' made, found another")
+            raise InputError("expected a folder that 'cfgen share leaderboard add' made, found another")
         entry = read_record(folder / ENTRY, Entry, check=True)
         path = folder / BUNDLE
         if not path.is_file():

@@ -59,7 +59,7 @@ def write_site(board: Board, out: Path, bundles: bool = False) -> Site:
     rows = list(board.rows())
     if not rows:
         raise InputError(
-            f"{board.root}: holds no entry yet; add one: cfgen leaderboard add {board.root} BUNDLE"
+            f"{board.root}: holds no entry yet; add one: cfgen share leaderboard add {board.root} BUNDLE"
         )
     groups = grouped(rows)
     for old in [*out.glob("entries/*.html"), *out.glob(f"entries/*{_suffix()}")]:
@@ -136,7 +136,7 @@ def _index(title: str, groups: Sequence[tuple[Like, list[Row]]]) -> str:
         "<p>As data: <a href='leaderboard.json'>JSON</a>, <a href='leaderboard.csv'>CSV</a>.</p></section>"
         + tables
     )
-    return _page(title, "cfgen leaderboard", body, nav)
+    return _page(title, "cfgen share leaderboard", body, nav)
 
 
 def _section(like: Like, rows: list[Row]) -> str:
@@ -177,9 +177,7 @@ def _entry_page(title: str, like: Like, row: Row, bundles: bool) -> str:
     name = row.entry.entry
     facts_of = [*beside(row, like), *facts(row)]
     link = f"{quote(name)}{_suffix()}"
-    get = (
-        f"<p><a href='{link}' download>The bundle</a>: check it with <code>cfgen leaderboard add</code>.</p>"
-    )
+    get = f"<p><a href='{link}' download>The bundle</a>: check it with <code>cfgen share leaderboard add</code>.</p>"
     listed = "".join(f"<dt>{_text(key)}</dt><dd>{_text(words)}</dd>" for key, words in facts_of)
     parts = "".join(
         f"<dt>{_text(k)}</dt><dd>{_text(v)}</dd>" for k, v in sorted(row.bundle.run.fingerprint.items())

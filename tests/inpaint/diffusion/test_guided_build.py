@@ -41,7 +41,7 @@ def arguments(model: Path, scenes: Path, out: Path, n: int = 2, *more: str, **op
     return [
         *("build", "--n", str(n), "--scenes", str(scenes), "--out", str(out), "--quiet", "--seed", "3"),
         *("--hazards", "work_barrier,debris_tyres,car_on_fire", "--inpainter", "sdxl", *more),
-        *(word for pair in given for word in ("--inpainter-option", pair)),
+        *(word for pair in given for word in ("--inpainter-options", pair)),
     ]
 
 
@@ -114,7 +114,7 @@ def test_provenance_tells_of_both_and_the_null_arm_went_through_the_same_steps(b
         assert moved[read_mask(folder)].mean() < 6
         assert not moved[~read_mask(folder)].any()
     assert Store(bench).benchmark.guide == "composite"
-    assert run("verify", bench)[0] == 0
+    assert run("bench", "verify", bench)[0] == 0
 
 
 def test_an_interrupted_build_goes_on_to_the_same_end_in_stages(bench, clear, scenes, tmp_path, monkeypatch):

@@ -131,7 +131,7 @@ def test_a_damaged_or_foreign_checkpoint_is_named(tiny, tmp_path):
 def test_a_missing_folder_is_told_before_anything_is_built(tmp_path, model):
     code, _, err = run(
         *("build", "--out", tmp_path / "b", "--n", 1, "--quiet"),
-        *("--inpainter", "sdxl", "--inpainter-option", f"model={model}"),
+        *("--inpainter", "sdxl", "--inpainter-options", f"model={model}"),
     )
     assert code == 2
     assert f"model '{model}': no such file or folder" in err
@@ -151,7 +151,7 @@ def test_a_hub_that_cannot_be_reached_is_one_clear_line(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"cannot be had from the Hub.*give model=FOLDER") as caught:
         painted(Sdxl(model="cfgen-tests/no-such-model"))
     assert "\n" not in str(caught.value)
-    model = ("--inpainter", "sdxl", "--inpainter-option", "model=cfgen-tests/no-such-model")
+    model = ("--inpainter", "sdxl", "--inpainter-options", "model=cfgen-tests/no-such-model")
     code, _, err = run("build", "--n", 1, "--out", tmp_path / "b", *model)
     assert (code, err.count("\n")) == (2, 1)
     assert "cannot be had from the Hub" in err

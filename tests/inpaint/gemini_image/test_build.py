@@ -50,13 +50,13 @@ def arguments(server, scenes, out, *more, n=N):
         *fixed,
         "--inpainter",
         "nano-banana",
-        *(x for o in options for x in ("--inpainter-option", o)),
+        *(x for o in options for x in ("--inpainter-options", o)),
         *more,
     ]
 
 
 def priced(*more):
-    return ("--inpainter-option", "usd_image=0.1", *more)
+    return ("--inpainter-options", "usd_image=0.1", *more)
 
 
 def everything_written(out):
@@ -66,7 +66,7 @@ def everything_written(out):
 def test_cases_pass_the_gates_and_the_bill_is_shown(scenes, tmp_path):
     out = tmp_path / "b"
     with ImageServer(lambda r, n: painted(r, n) if is_critic(r) else answer_with(draw(r, tone=5))) as server:
-        more = ("--controls", "null", "--inpainter-option", "usd_in=1")
+        more = ("--controls", "null", "--inpainter-options", "usd_in=1")
         code, said, err = run(*arguments(server, scenes, out, *priced(*more)))
     assert code == 0, err
     assert f"spent on inpainting so far: {2 * N} requests, {2 * N} pictures" in said
@@ -103,7 +103,7 @@ def test_cases_pass_the_gates_and_the_bill_is_shown(scenes, tmp_path):
             assert np.percentile(changed[changed > 0], 99) < 40
         assert set(case.provenance.options) >= {"model", "image_size", "critic_model"}
         assert "base_url" not in json.dumps(case.provenance.options)
-    assert run("verify", out)[0] == 0
+    assert run("bench", "verify", out)[0] == 0
     assert KEY.encode() not in everything_written(out) + (said + err).encode()
 
 
@@ -119,7 +119,7 @@ def test_a_budget_stops_cleanly_and_a_larger_one_goes_on(scenes, tmp_path):
         assert "larger --budget" in err
         assert "$0.20" in said
         assert len(Store(out).cases()) == 2
-        assert "is planned but missing" in run("verify", out)[1]
+        assert "is planned but missing" in run("bench", "verify", out)[1]
         assert "budget is spent" in json.loads((out / "build.json").read_text())["stopped"]
         before = tree(out, "cases/**/*")
         code, said, _ = run(*arguments(server, scenes, out, *priced("--budget", "$0.35", "--quiet")))
@@ -149,7 +149,7 @@ def test_a_killed_build_goes_on_and_pays_nothing_twice(scenes, tmp_path):
 def test_refusals_by_the_critic_are_rejections_with_their_calls(scenes, tmp_path):
     out = tmp_path / "b"
     with ImageServer(lambda r, n: opinion("a cow") if is_critic(r) else painted(r, n)) as server:
-        more = ("--inpainter-option", "critic_model=gemini-critic", "--attempts", "2", "--quiet")
+        more = ("--inpainter-options", "critic_model=gemini-critic", "--attempts", "2", "--quiet")
         code, said, _ = run(*arguments(server, scenes, out, *more, n=1))
     assert code == 1
     assert "critic: sees 'a cow', asked was 'road-work barrier across the lane'" in said
@@ -162,7 +162,7 @@ def test_refusals_by_the_critic_are_rejections_with_their_calls(scenes, tmp_path
 def test_refusals_of_the_service_are_rejections_with_their_finish_reason(scenes, tmp_path):
     out = tmp_path / "b"
     with ImageServer(lambda r, n: refusal("IMAGE_SAFETY") if n else painted(r, n)) as server:
-        more = ("--attempts", "1", "--quiet", "--inpainter-option", "rewordings=1")
+        more = ("--attempts", "1", "--quiet", "--inpainter-options", "rewordings=1")
         code, said, _ = run(*arguments(server, scenes, out, *more))
     assert code == 1
     assert "IMAGE_SAFETY" in said
@@ -182,8 +182,8 @@ def test_terms_may_change_and_what_decides_pixels_may_not(scenes, tmp_path):
     out = tmp_path / "b"
     with ImageServer() as server:
         assert run(*arguments(server, scenes, out, "--quiet", n=1))[0] == 0
-        assert run(*arguments(server, scenes, out, "--quiet", "--inpainter-option", "rpm=999", n=1))[0] == 0
-        code, _, err = run(*arguments(server, scenes, out, "--inpainter-option", "model=other", n=1))
+        assert run(*arguments(server, scenes, out, "--quiet", "--inpainter-options", "rpm=999", n=1))[0] == 0
+        code, _, err = run(*arguments(server, scenes, out, "--inpainter-options", "model=other", n=1))
     assert code == 2
     assert "was built with inpainter_options" in err
     assert server.url not in (out / "benchmark.json").read_text()
@@ -228,6 +228,6 @@ def test_its_options_and_the_model_it_takes_are_named(monkeypatch, capsys):
     assert not re.search(r"\bvotes\b", str(told.value))
     monkeypatch.setenv("GEMINI_API_KEY", "k")
     NanoBanana().check()
-    assert f"asks {DEFAULT_MODEL}; --inpainter-option model=NAME takes another" in capsys.readouterr().err
+    assert f"asks {DEFAULT_MODEL}; --inpainter-options model=NAME takes another" in capsys.readouterr().err
     NanoBanana(model="other").check()
     assert capsys.readouterr().err == ""

@@ -1,0 +1,285 @@
+"""``cfgen app`` and ``cfgen campaign``: people who place, curate and rate in the browser."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App
+
+from cfgen.cli.parsing import add, group
+from cfgen.core.errors import InputError
+from cfgen.core.options import (
+    Addressable,
+    Bench,
+    Count,
+    Names,
+    Natural,
+    Place,
+    Range,
+    checked,
+    key_value,
+    split,
+)
+
+if TYPE_CHECKING:
+    from cfgen.app.accounts import Account
+
+#: cases of the demo benchmark that is built where there is none yet
+DEMO_CASES = 8
+
+
+def register(app: App) -> None:
+    add(app, serve_app, name="app")
+    campaign = group("campaign", "Plan who rates which answers, and move ratings in and out.")
+    add(campaign, _create)
+    add(campaign, _export)
+    add(campaign, _import)
+    add(campaign, _show)
+    app.command(campaign)
+
+
+# --- app -------------------------------------------------------------------------------------------------
+
+
+@checked
+def serve_app(
+    bench: Annotated[
+        Place | None, Addressable(), "Benchmark directory (default: bench, built small if there is none)."
+    ] = None,
+    *,
+    host: Annotated[
+        str, "Address to listen on (default: $GRADIO_SERVER_NAME, else this machine only, 127.0.0.1)."
+    ] = "",
+    port: Annotated[int, "Port to listen on (default: $GRADIO_SERVER_PORT, else 7860)."] = 0,
+    auth: Annotated[
+        Names,
+        "[ROLE/]NAME:PASSWORD: ask for a login; role rater, curator or manager (default); repeatable. Others on this "
+        "machine can see a command line: rather give --users, or lines of the same form in $CFGEN_APP_USERS.",
+    ] = (),
+    users: Annotated[
+        Place | None, "Ask for a login; the file has a line for each account, passwords hashed."
+    ] = None,
+    add_user: Annotated[
+        str,
+        "ROLE/NAME: write an account to --users, its password asked for or from $CFGEN_APP_PASSWORD, and end.",
+    ] = "",
+    open: Annotated[bool, "With --host: let in whoever can reach it, without a login."] = False,  # noqa: A002
+    allow_host: Annotated[Names, "Further host names in the browser's address, as behind a proxy."] = (),
+    rooms: Annotated[
+        Names, "Open only these rooms: curate, place, rate; rate alone keeps raters blind."
+    ] = (),
+    rate_arms: Annotated[
+        Names,
+        "Versions whose answers are rated, mixed and hidden which (default: hazard and the control scenes).",
+    ] = (),
+    rate_repeats: Annotated[Count, "Repeats that are rated."] = 1,
+    rate_rubric: Annotated[
+        str,
+        "Rate the edges of single answers instead: faithfulness (E2 against the image), faithfulness-scene.",
+    ] = "",
+    campaign: Annotated[Place | None, "Who rates what, from 'cfgen campaign create'."] = None,
+    inpainter_options: Annotated[
+        Names, "NAME.KEY=VALUE: an option of an inpainter that is not the benchmark's own; repeatable."
+    ] = (),
+) -> int:
+    """Place hazards, curate and rate in the browser."""
+    file = None if users is None else Path(users)
+    if add_user:
+        return _add_user(file, add_user)
+    accounts = _accounts(split(auth), file)
+    from cfgen.app.guard import is_loopback
+
+    host = host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1"
+    port = port or int(os.environ.get("GRADIO_SERVER_PORT") or 7860)
+    if not (accounts or open or is_loopback(host)):
+        raise InputError(
+            f"--host {host}: others can reach it there, and there is no login; give --users FILE or "
+            "--auth NAME:PASSWORD, or say --open to let everybody in"
+        )
+    from cfgen.app.api import ROOMS, Api
+    from cfgen.app.campaigns.create import load
+    from cfgen.app.server import check_ready, serve
+
+    if campaign and rate_rubric:
+        raise InputError("--rate-rubric: a campaign has a rubric of its own; leave one of both out")
+    check_ready(host, port)
+    folder = Path(bench) if bench else _demo(Path("bench"))
+    api = Api(
+        folder,
+        split(rooms) or ROOMS,
+        split(rate_arms),
+        rate_repeats,
+        options_by_inpainter(split(inpainter_options)),
+        load(Path(campaign)) if campaign else None,
+        rate_rubric,
+    )
+    print(f"{folder}: open http://{host}:{port}  (stop with Ctrl-C)", flush=True)
+    space = os.environ.get("SPACE_HOST")  # what a hosted Gradio space sets
+    serve(api, host, port, accounts, [*([space] if space else []), *split(allow_host)])
+    return 0
+
+
+def _accounts(given: tuple[str, ...], file: Path | None) -> list["Account"]:
+    """Of the command line, the file and the environment."""
+    from cfgen.app import accounts
+
+    known = [accounts.parse(text, "--auth") for text in given]
+    if file:
+        known += accounts.read_file(file)
+        if not known:
+            raise InputError(
+                f"{file}: holds no account; add one with: cfgen app --users {file} --add-user manager/NAME"
+            )
+    known += accounts.read(os.environ.get("CFGEN_APP_USERS", "").splitlines(), "CFGEN_APP_USERS")
+    accounts.Logins(known)  # no name twice
+    return known
+
+
+def _add_user(file: Path | None, name: str) -> int:
+    from getpass import getpass
+
+    from cfgen.app import accounts
+
+    if file is None:
+        raise InputError("--add-user: expected --users FILE to write to, found none; give one")
+    try:
+        password = os.environ.get("CFGEN_APP_PASSWORD") or getpass(f"password of {name}: ")
+    except EOFError as error:
+        raise InputError(
+            "--add-user: expected a password, and there is no terminal to ask for it; set $CFGEN_APP_PASSWORD"
+        ) from error
+    known = [account.name for account in accounts.read_file(file)] if file.exists() else []
+    account = accounts.add(file, name, password)
+    replaced = "; the earlier password is replaced" if account.name in known else ""
+    print(f"{file}: {account.name} may log in as {account.role}{replaced}")
+    return 0
+
+
+def _demo(bench: Path) -> Path:
+    """``bench``, built on the demo scenes where there is nothing."""
+    from cfgen.library import build
+
+    if not bench.exists():
+        print(
+            f"no benchmark given and no folder '{bench}': building {DEMO_CASES} demo cases there", flush=True
+        )
+        build(bench, n=DEMO_CASES)
+    return bench
+
+
+def options_by_inpainter(given: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """``NAME.KEY=VALUE`` as options by inpainter."""
+    from cfgen.inpaint.registry import INPAINTERS
+
+    options: dict[str, dict[str, Any]] = {}
+    for text in given:
+        name, _, pair = text.partition(".")
+        if name not in INPAINTERS.names() or "=" not in pair:
+            known = ", ".join(INPAINTERS.names())
+            raise InputError(
+                f"inpainter_options: expected NAME.KEY=VALUE with one of {known}, found '{text[:60]}'"
+            )
+        options.setdefault(name, {}).update([key_value(pair)])
+    return options
+
+
+# --- campaign --------------------------------------------------------------------------------------------
+
+CampaignFile = Annotated[Place, "The file that 'cfgen campaign create' wrote."]
+
+
+@checked
+def _create(
+    bench: Bench,
+    *,
+    raters: Annotated[str, "How many raters, or their names with commas between them."] = "3",
+    overlap: Annotated[
+        float,
+        Range("a share from 0 to 1", lambda value: 0 <= value <= 1),
+        "Share of the answers that all rate.",
+    ] = 0.3,
+    gold: Annotated[Natural, "Answers with known scores, mixed in for everybody."] = 12,
+    training: Annotated[Natural, "Answers with feedback first, on other scenes."] = 4,
+    arms: Annotated[Names, "Versions whose answers are rated (default: all there are)."] = (),
+    repeats: Annotated[Count, "Repeats that are rated."] = 1,
+    seed: Annotated[int, "Seed of the assignment."] = 0,
+    out: Annotated[Place, "File to write."] = Path("campaign.json"),
+) -> int:
+    """Share a benchmark's answers out among raters."""
+    from cfgen.app.campaigns.create import create
+
+    seats = int(raters) if raters.isdecimal() else split(raters)
+    campaign = create(Path(bench), Path(out), seats, overlap, gold, training, split(arms), repeats, seed)
+    kinds = [item.kind for item in campaign.items]
+    shared = sum(item.kind == "answer" and not item.seats for item in campaign.items)
+    print(
+        f"{out}: {kinds.count('answer')} answers, {shared} of them for all of {len(campaign.seats)} raters, "
+        f"{kinds.count('gold')} known ones mixed in, {kinds.count('training')} for training; "
+        f"next: cfgen app {bench} --campaign {out} --users FILE"
+    )
+    return 0
+
+
+@checked
+def _export(
+    bench: Bench,
+    campaign: CampaignFile,
+    *,
+    out: Annotated[Place, "File to write."],
+    format: Annotated[Literal["csv", "jsonl", "label-studio"], "Format of the file."] = "csv",  # noqa: A002
+) -> int:
+    """Write a campaign's ratings to a file."""
+    from cfgen.app.campaigns.create import load
+    from cfgen.app.campaigns.exchange import export
+
+    print(f"{out}: {export(Path(bench), load(Path(campaign)), Path(out), format)} ratings")
+    return 0
+
+
+@checked
+def _import(
+    bench: Bench,
+    file: Annotated[Place, "CSV, JSON Lines, or Label Studio's JSON."],
+    *,
+    campaign: Annotated[
+        Place | None,
+        "The file that 'cfgen campaign create' wrote: whose ratings, gold and training they are.",
+    ] = None,
+) -> int:
+    """Add the ratings in a file to a benchmark."""
+    from cfgen.app.campaigns.create import load
+    from cfgen.app.campaigns.exchange import import_ratings
+
+    planned = load(Path(campaign)) if campaign else None
+    print(f"{import_ratings(Path(bench), Path(file), planned)} ratings added")
+    return 0
+
+
+@checked
+def _show(bench: Bench, campaign: CampaignFile) -> int:
+    """Progress, agreement and known answers of a campaign."""
+    from cfgen.app.campaigns.create import load
+    from cfgen.app.campaigns.figures import figures
+    from cfgen.storage.store import Store
+
+    state = figures(Store(Path(bench)), load(Path(campaign)))
+    if not state["progress"]:
+        print("nobody has begun")
+    if state["out"]:
+        print(f"{state['out']} answers do not count: their cases are no longer in the benchmark")
+    for row in state["progress"]:
+        print(f"{row['rater']}: {row['done']} of {row['of']}, {row['seconds'] or '-'} s each (median)")
+    for row in state["agreement"]:
+        figures_shown = (f"{m} {_value(row[m], row[f'{m}_interval'])}" for m in ("alpha", "ac1"))
+        print(f"{row['score']}: {', '.join(figures_shown)} on {row['n']} rated by several")
+    gold = [row for row in state["gold"] if row["kind"] == "gold"]
+    print(f"known answers scored right: {sum(g['given'] == g['expected'] for g in gold)} of {len(gold)}")
+    undecided = sum(row["final"] is None for row in state["disputed"])
+    print(f"disputed: {len(state['disputed'])}, of which {undecided} are not decided")
+    return 0
+
+
+def _value(value: float | None, interval: list[float] | None) -> str:
+    if value is None:
+        return "undefined"
+    return f"{value:.2f}" + (f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else "")

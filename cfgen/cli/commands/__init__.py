@@ -1,1 +1,0 @@
-"""One file per group of commands: parse, call, print. Everything heavy is imported when a command runs."""

@@ -1,0 +1,245 @@
+"""``cfgen judge`` and ``cfgen planner``: judges looked at before they are trusted, and planners of one's own."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App
+
+from cfgen import library
+from cfgen.cli.parsing import add, group
+from cfgen.cli.stories import show_summary
+from cfgen.core.errors import Shortfall
+from cfgen.core.options import NewFolder
+from cfgen.core.plain import visible
+from cfgen.library import Rubric
+from cfgen.options import DEFAULT_RUBRIC
+
+if TYPE_CHECKING:
+    from cfgen.library.benchmark import Run
+    from cfgen.library.rereading import Rescoring
+    from cfgen.records import Calibration, Dimension, ProbeKind, ProbeRun
+
+
+def register(app: App) -> None:
+    judge = group("judge", "Print, run, validate, rescore and calibrate judges.")
+    add(judge, _prompt)
+    add(judge, library.judge_answers, _show_runs, name="run")
+    add(judge, library.probe, _show_probe, name="validate")
+    add(judge, library.rescore, _show_rescoring)
+    add(judge, library.calibrate, _show_calibration)
+    app.command(judge)
+    planner = group(
+        "planner", "Start a package for a planner of your own, or export what one elsewhere is asked."
+    )
+    add(planner, _init)
+    add(planner, library.export_inputs, _show_inputs, name="export-inputs")
+    app.command(planner)
+
+
+# --- planners --------------------------------------------------------------------------------------------
+
+
+def _init(folder: NewFolder) -> int:
+    """Write a small installable planner package."""
+    from cfgen.planners.scaffold import write_package
+
+    for path in write_package(Path(folder)):
+        print(path)
+    name = Path(folder).resolve().name.replace("_", "-").lower()
+    print(f"Next: pip install -e {folder} && cfgen score bench --planner {name}")
+    print("in an environment of its own: the same, with --python VENV/bin/python")
+    return 0
+
+
+def _show_inputs(questions: int, *, bench: Path, out: Path) -> int:
+    print(f"{questions} questions in {out}/inputs.jsonl. Answer each with one line of JSON:")
+    print('  {"id": "<id of the question>", "text": "...", "waypoints": [[x, y, theta], ...]}')
+    print(f"then: cfgen score {bench} --planner answers.jsonl")
+    return 0
+
+
+# --- judges ----------------------------------------------------------------------------------------------
+
+
+def _prompt(
+    rubric: Rubric = DEFAULT_RUBRIC,
+    *,
+    form: Annotated[Literal["tags", "json"], "Shape of the answer."] = "tags",
+) -> int:
+    """Print what a judge is asked, word for word."""
+    from cfgen.judge.rubrics.registry import find_rubric
+
+    wording = find_rubric(str(rubric))
+    print(f"rubric {wording.id.name}, version {wording.id.version}, {wording.id.hash}\n")
+    print(wording.system(form))
+    print("Then, in this order:\n")
+    print("\n".join(wording.headings))
+    return 0
+
+
+def _show_runs(runs: "list[Run]", *, bench: Path) -> int:
+    from cfgen.judge.stored import judge_failures, short_verdicts
+
+    short = []
+    for run in runs:
+        assert run.summary is not None
+        show_summary(run.summary)
+        missing = judge_failures(short_verdicts(run.bench.store, run.judge, run.planner))
+        for line in missing.lines("the same command with --retry-failed"):
+            print(visible(line))
+        if why := run.summary.short() or ("verdicts are missing" if missing.short else ""):
+            short.append(f"{run.planner}: {why}")
+    if short:
+        raise Shortfall(visible("; ".join(short)))
+    print(f"Next: cfgen report {bench}")
+    return 0
+
+
+def _show_probe(probe: "ProbeRun", *, kinds: object) -> int:
+    print(probe_table(probe))
+    if probe.faults:
+        print(f"{len(probe.faults)} faults, the first: {probe.faults[0]}")
+        return 1
+    if probe.half == "tune":
+        print("Free answers of the tuning half do not make a judge tested; leave --half out for that")
+        return 0
+    if kinds or probe.enough:
+        return 0
+    print("Too little to call the judge tested; needed are")
+    print("\n".join(f"  {line}" for line in probe.lacks))
+    return 1
+
+
+def _show_rescoring(rescoring: "Rescoring") -> int:
+    print(f"{rescoring.verdicts} verdicts read again, {len(rescoring.changed)} changed")
+    for old, new in rescoring.changed[:10]:
+        print(
+            f"  {new.planner} {new.case_id}: {old.status} {dict(old.scores)} -> {new.status} {dict(new.scores)}"
+        )
+    for line in rescoring.broke[:10]:
+        print(f"  left as it was: {line}")
+    if rescoring.broke:
+        count = rescoring.verdicts + len(rescoring.broke)
+        print(f"{len(rescoring.broke)} of {count} could not be read again")
+    return 1 if rescoring.broke else 0
+
+
+def _show_calibration(calibration: "Calibration", *, benchmarks: object) -> int:
+    print(calibration_table(calibration))
+    if not benchmarks:
+        print("Not checked against a benchmark: these scenes must not be in one that this judge scores.")
+    for line in calibration.damaged:
+        print(f"Damaged, left out of it: {line}")
+    return 1 if calibration.damaged else 0
+
+
+def calibration_table(calibration: "Calibration") -> str:
+    """What came of a calibration, for a terminal."""
+    from cfgen.records import DIMENSIONS
+
+    scored = calibration.n - calibration.unscored
+    lines = [
+        f"{calibration.n} answers rated by {len(calibration.raters)}; judge '{calibration.judge}' scored {scored}"
+    ]
+    for dimension in DIMENSIONS:
+        agreement = calibration.against_people[dimension]
+        split = _left_out(calibration.split.get(dimension, 0))
+        lines += [
+            "",
+            f"{dimension}: judge against the majority of people, n = {agreement.n}{split}",
+            f"  accuracy {_with_interval(agreement.accuracy, agreement.accuracy_interval)}",
+            f"  kappa {_with_interval(agreement.kappa, agreement.kappa_interval)}, "
+            f"quadratic {_with_interval(agreement.quadratic, agreement.quadratic_interval)}",
+            f"  recall of failures (0): {_with_interval(agreement.recall[0], agreement.recall_interval[0])}",
+            "  people \\ judge      0     1     2",
+        ]
+        lines += [
+            f"  {i:>14}  " + " ".join(f"{v:>5}" for v in row) for i, row in enumerate(agreement.confusion)
+        ]
+        lines += [
+            f"  {pair}: kappa {_with_interval(c.kappa, c.kappa_interval)}, quadratic "
+            f"{_with_interval(c.quadratic, c.quadratic_interval)}, n = {c.n}"
+            for pair, c in calibration.pairs[dimension].items()
+        ]
+    return "\n".join(lines)
+
+
+def _left_out(split: int) -> str:
+    return (
+        f" ({split} more left out: people are split, so the figures are of the clearer answers)"
+        if split
+        else ""
+    )
+
+
+def _with_interval(value: float | None, interval: tuple[float, float] | None) -> str:
+    if value is None:
+        return "undefined"
+    return f"{value:.2f}" + (f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else "")
+
+
+def probe_table(probe: "ProbeRun") -> str:
+    """What came of a probe, for a terminal."""
+    from cfgen.records import DIMENSIONS
+
+    width = max(map(len, probe.kinds))
+    lines = [f"{'right answers':<{width}}     n  " + "  ".join(f"{d:>9}" for d in DIMENSIONS)]
+    for name, kind in probe.kinds.items():
+        shares = "  ".join(f"{_share(kind, d):>8} " for d in DIMENSIONS)
+        why = "; ".join(f"{count} not asked: {reason}" for reason, count in kind.left_out.items())
+        lines.append(f"{name:<{width}}  {kind.n:>4}  {shares} {why}".rstrip())
+    rows: list[tuple[str, Any]] = [("all", probe.accuracy)]
+    seen = probe.accuracy_of_told() if probe.blind_to.keys() & probe.kinds.keys() else None
+    if seen:
+        rows.append((f"all but {', '.join(probe.blind_to)}", seen))
+    for label, shares_of in rows:
+        shares = "  ".join(f"{_or_undefined(shares_of.get(d), '.1%'):>8} " for d in DIMENSIONS)
+        lines.append(f"{label:<{width}}  {probe.n if label == 'all' else '':>4}  {shares}")
+    kappas = "  ".join(f"{_or_undefined(probe.agreement[d].quadratic, '.2f'):>8} " for d in DIMENSIONS)
+    lines.append(f"{'quadratic kappa':<{width}}        {kappas}")
+    for score in (0, 1, 2):
+        recalls = "  ".join(
+            f"{_or_undefined(probe.agreement[d].recall[score], '.0%'):>8} " for d in DIMENSIONS
+        )
+        lines.append(f"{f'recall of {score}':<{width}}        {recalls}")
+    lines += [line for free in (False, True) for line in _twos(probe, free)]
+    lines += _contradicted(probe)
+    lines.append(f"UNKNOWN where nothing was added: {_or_undefined(probe.unknown_found, '.0%')}")
+    if probe.failed:
+        lines.append(f"{probe.failed} of {probe.n} got no usable reply and count as wrong")
+    lines += [f"{kind}: {why}" for kind, why in probe.blind_to.items() if kind in probe.kinds]
+    lines.append(f"{probe.cases} cases, each asked about in at least {probe.fewest_kinds} kinds of answers")
+    return "\n".join(lines)
+
+
+def _share(kind: "ProbeKind", dimension: "Dimension") -> str:
+    judged = kind.n - kind.unjudged.get(dimension, 0)
+    return f"{kind.right[dimension] / judged:.0%}" if judged else "-"
+
+
+def _twos(probe: "ProbeRun", free: bool) -> list[str]:
+    """False and missed 2s, apart: what a success rate is made of."""
+    from cfgen.records import DIMENSIONS
+
+    words = []
+    for dimension in DIMENSIONS:
+        false, others, missed, due = probe.twos(dimension, free)
+        if others or due:
+            words.append(f"{dimension} {false} of {others} false, {missed} of {due} missed")
+    name = f"free answers ({probe.half})" if free else "scripted answers"
+    return [f"2s on {name}: {'; '.join(words)}"] if words else []
+
+
+def _contradicted(probe: "ProbeRun") -> list[str]:
+    """Labels of free answers that the paper's rubric contradicts, and what accuracy is without them."""
+    if not probe.contradicted:
+        return []
+    return [
+        f"waypoints of free answers: the paper's rubric contradicts {probe.contradicted} labels "
+        f"(scenarios/probes/README.md); {probe.as_ruled} got the rubric's score, {probe.as_labelled} the label; "
+        f"right on the others: {_or_undefined(probe.waypoints_by_rubric, '.1%')}"
+    ]
+
+
+def _or_undefined(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

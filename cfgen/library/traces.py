@@ -1,0 +1,276 @@
+"""Whether a planner's reasoning is consistent, edge by edge, and whether whoever says so can be trusted."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import attrs
+from attrs import field
+
+from cfgen.core.errors import InputError
+from cfgen.core.network import within_its_network
+from cfgen.core.options import (
+    NAME_OR_PATH,
+    Addressable,
+    Count,
+    Engine,
+    EngineOptions,
+    SomeNames,
+    function_of,
+    names,
+    path,
+    path_or_none,
+    settings,
+    text_path,
+)
+from cfgen.options import WorkOptions
+
+if TYPE_CHECKING:
+    from cfgen.judge.checker import Checker
+    from cfgen.records import EdgeProbe, KnownPool, Relation, TraceVerdict
+    from cfgen.storage.store import Store
+    from cfgen.traces.export import Exported
+
+#: the rubric that a trace is held against where nothing else is said
+FAITHFULNESS = "faithfulness"
+
+
+@attrs.frozen(kw_only=True)
+class CheckerOptions(WorkOptions):
+    """Who checks traces, and by what."""
+
+    bench: Annotated[Path, Addressable(), "Benchmark directory."] = field(converter=path, kw_only=False)
+    judge: Annotated[str | None, "A model judge: gemini, openai, local, scripted."] = None
+    critic: Annotated[
+        Path | None,
+        "In place of a judge, the folder of a local vision-language model, read at its verdict token.",
+    ] = field(default=None, converter=path_or_none)
+    judge_options: Annotated[dict[str, Any], "Options of the judge or verifier."] = field(
+        factory=dict, converter=settings
+    )
+    rubric: Annotated[
+        str,
+        NAME_OR_PATH,
+        "What is asked: faithfulness (E2 against the image), faithfulness-scene (against the scene), or another one "
+        "about traces.",
+    ] = field(default=FAITHFULNESS, converter=text_path)
+
+    def checker(self, root: Path) -> "Checker":
+        """A judge model or a critic, made ready for a rubric about traces."""
+        from cfgen.judge.checker import CriticChecker
+        from cfgen.judge.critic import expect_model
+        from cfgen.judge.edges import ModelChecker
+        from cfgen.judge.rubrics.faithfulness import FaithfulnessRubric
+        from cfgen.judge.rubrics.registry import create_trace_rubric
+        from cfgen.storage.store import Store
+
+        if (self.judge is None) == (self.critic is None):
+            raise InputError(
+                f"judge: expected a judge or a critic, found {'both' if self.judge else 'neither'}"
+            )
+        rubric = create_trace_rubric(self.rubric)
+        if self.judge is not None:
+            return ModelChecker(self.judge, self.judge_options, Store(root).reply_cache, rubric)
+        if not isinstance(rubric, FaithfulnessRubric):
+            raise InputError(
+                f"critic: answers the faithfulness rubric only, or faithfulness-scene; found rubric {self.rubric}"
+            )
+        expect_model(str(self.critic))
+        return CriticChecker(str(self.critic), rubric=rubric)
+
+
+@attrs.frozen(kw_only=True)
+class CheckTracesOptions(CheckerOptions):
+    """What a planner's traces are checked with."""
+
+    planner: Annotated[str, "One that was scored."] = field(kw_only=False)
+    arms: Annotated[tuple[str, ...], SomeNames, "Versions of the scenes."] = field(
+        default=("original", "hazard"), converter=names
+    )
+    engine: Engine = ""
+    engine_options: Annotated[dict[str, Any], *EngineOptions.__metadata__] = field(
+        factory=dict, converter=settings
+    )
+    retry_failed: Annotated[bool, "Ask again where there was no usable reply."] = False
+
+
+@dataclass(frozen=True)
+class TraceCheck:
+    """Every trace that was checked by ``judge``, now or before; ``damaged``: rollouts that cannot be read, and why."""
+
+    judge: str
+    verdicts: "tuple[TraceVerdict, ...]"
+    damaged: tuple[str, ...]
+
+    def __iter__(self) -> "Iterator[TraceVerdict]":
+        return iter(self.verdicts)
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+
+@within_its_network
+def _check_traces(options: CheckTracesOptions) -> TraceCheck:
+    """Check each answer of a planner edge by edge; those that were checked are not asked again.
+
+    Raises:
+        InputError: no such planner, judge, rubric or engine, both a judge and a critic, or neither.
+    """
+    from cfgen.core.engines.registry import create_engine
+    from cfgen.traces.check import Workers, check_traces
+
+    engine = create_engine(options.engine, options.engine_options)
+    root = options.bench.absolute()
+    make = partial(options.checker, root)
+    checker, workers = make(), Workers(engine, make) if engine.elsewhere else None
+    verdicts, damaged = check_traces(
+        root,
+        options.planner,
+        checker,
+        options.arms,
+        options.quiet,
+        options.retry_failed,
+        options.strict,
+        workers,
+    )
+    return TraceCheck(checker.name, tuple(verdicts), tuple(damaged))
+
+
+# --- validation on known answers -----------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class PoolOptions(CheckerOptions):
+    """What known answers are made of."""
+
+    sources: Annotated[
+        tuple[str, ...],
+        "scripted, planners that were scored, files of answers (default: scripted and every planner).",
+    ] = field(default=(), converter=names)
+    edges: Annotated[tuple[str, ...], "Only these, of E1, E2, E2-scene, E3, E4, E5."] = field(
+        default=(), converter=names
+    )
+    per_edge: Annotated[Count, "Known answers of either verdict."] = 50
+    seed: Annotated[int, "Seed of what is drawn."] = 0
+    corruptor: Annotated[str | None, "A model that also writes corruptions."] = None
+    corruptor_options: Annotated[dict[str, Any], "Options of the corruptor."] = field(
+        factory=dict, converter=settings
+    )
+    second: Annotated[str | None, "A judge model that confirms what geometry cannot tell."] = None
+    second_options: Annotated[dict[str, Any], "Options of the second model."] = field(
+        factory=dict, converter=settings
+    )
+
+    def pool(self, store: "Store", relations: "tuple[Relation, ...]") -> "KnownPool":
+        """Known answers about the relations; see :func:`cfgen.traces.pool.build_pool`."""
+        from cfgen.traces.pool import build_pool
+        from cfgen.traces.written import Corruptor, SecondModel
+
+        second = SecondModel(store, self.second, self.second_options) if self.second else None
+        corruptor = (
+            Corruptor(self.corruptor, self.corruptor_options, str(store.reply_cache))
+            if self.corruptor
+            else None
+        )
+        pool = build_pool(store, self.sources, self.per_edge, self.seed, relations, second, corruptor)
+        models = {"second": second, "corruptor": corruptor}
+        return pool.model_copy(update={name: model.id for name, model in models.items() if model is not None})
+
+    def relations(self, rubric: str) -> "tuple[Relation, ...]":
+        """Those that were named, or those that a rubric asks about ("verifier": E4 and E5).
+
+        Raises:
+            InputError: no such relation, or one that this rubric does not ask about.
+        """
+        from cfgen.traces.pool import RELATIONS
+        from cfgen.traces.probe import asked_of
+
+        expected = tuple(asked_of(rubric)) or ("E4", "E5")
+        for edge in self.edges:
+            if edge not in RELATIONS or edge not in expected:
+                raise InputError(
+                    f"edges: expected some of {', '.join(expected)} (rubric {rubric}), found '{edge}'"
+                )
+        return tuple(r for r in expected if r in self.edges or not self.edges)
+
+
+@attrs.frozen(kw_only=True)
+class ProbeTracesOptions(PoolOptions):
+    """What a judge of edges is validated with."""
+
+    verifier: Annotated[
+        str | None, "In place of a judge, one of verified: planners: offline, or a model."
+    ] = None
+
+
+@attrs.frozen(kw_only=True)
+class ExportTracesOptions(PoolOptions):
+    """What a training set is made with; nobody is asked, so that the checker's options have no effect."""
+
+    out: Annotated[Path, "New folder."] = field(converter=path, kw_only=False)
+    use: Annotated[Literal["critic", "verifier"], "Whom to train."] = "critic"
+    allow_licenses: Annotated[
+        tuple[str, ...],
+        "A source's licence, word for word, whose owner gave leave to hand on its pictures, or that permits it for a "
+        "set that stays here.",
+    ] = ()
+
+
+@within_its_network
+def _probe_traces(options: ProbeTracesOptions) -> "tuple[EdgeProbe, KnownPool]":
+    """Validate a judge of edges, a critic or a verifier on traces whose right verdicts are known.
+
+    Returns:
+        The figures and a verdict per trace, which ``traces/<checker>/probes/`` holds too, and the pool of them.
+
+    Raises:
+        InputError: no such judge, source or edge, not exactly one of three, or an edge that cannot be balanced.
+        Shortfall: the budget is spent. Nothing is written then.
+    """
+    from cfgen.storage.store import Store
+    from cfgen.traces.probe import probe_edges
+    from cfgen.traces.verifier import VerifierChecker
+
+    store = Store(options.bench)
+    given = [name for name in ("judge", "critic", "verifier") if getattr(options, name) is not None]
+    if len(given) != 1:
+        raise InputError(
+            f"judge: expected one of judge, critic, verifier; found {' and '.join(given) or 'none'}"
+        )
+    checker: Checker
+    if options.verifier is not None:
+        checker = VerifierChecker(options.verifier, options.judge_options, cache=str(store.reply_cache))
+    else:
+        checker = options.checker(options.bench)
+    pool = options.pool(store, options.relations(checker.rubric.name))
+    return probe_edges(options.bench, checker, pool, options.quiet, options.strict), pool
+
+
+@within_its_network
+def _export_traces(options: ExportTracesOptions) -> "Exported":
+    """Known answers as a training set for a critic or for a verifier of plans, split by drive and balanced.
+
+    Raises:
+        InputError: as for validation, ``out`` is there already, a licence forbids it, or a split cannot be balanced.
+    """
+    from cfgen.storage.store import Store
+    from cfgen.traces.export import export_known
+    from cfgen.traces.pool import RELATIONS
+
+    store = Store(options.bench)
+    if options.use == "verifier":
+        relations = options.relations("verifier")
+    else:
+        relations = tuple(r for r in RELATIONS if r in options.edges or not options.edges)
+    if strange := sorted(set(options.edges) - set(relations)):
+        raise InputError(f"edges: expected some of {', '.join(RELATIONS)}, found '{strange[0]}'")
+    return export_known(
+        store, options.pool(store, relations), options.out, options.use, options.allow_licenses
+    )
+
+
+check_traces = function_of(CheckTracesOptions, _check_traces)
+probe_traces = function_of(ProbeTracesOptions, _probe_traces)
+export_traces = function_of(ExportTracesOptions, _export_traces)
