@@ -14,8 +14,7 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from cfgen.core.files import png_bytes, read_image, stored_png
-from cfgen.core.stored_frame import difference
+from cfgen.core.files import difference, png_bytes, read_image, stored_png
 from cfgen.storage.store import Store
 
 Encode = Callable[[np.ndarray], bytes]

@@ -26,14 +26,13 @@ from cfgen.benchmark.masks import MaskPipeline
 from cfgen.benchmark.plan import Plan, broken, check_part, next_part
 from cfgen.benchmark.scene_choice import Chosen, Draw, choose
 from cfgen.benchmark.tally import ProgressNote, spending, tally
-from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, create_engine
+from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, create_engine, shard_of
 from cfgen.core.errors import InputError
 from cfgen.core.faults import fault_of
 from cfgen.core.hashing import canonical_json
 from cfgen.core.network import within_its_network
 from cfgen.core.paths import scenarios_dir
 from cfgen.core.progress import Progress
-from cfgen.core.shard import shard_of
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter

@@ -36,7 +36,7 @@ from cfgen.core.options import (
     settings,
     text_path,
 )
-from cfgen.core.plain import MAX_CHARS
+from cfgen.core.sanitize import MAX_CHARS
 
 if TYPE_CHECKING:
     from cfgen.planners.protocol import Planner

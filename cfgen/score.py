@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Literal
 
 from cfgen.benchmark.folders import open_store
-from cfgen.core.engines.registry import create_engine
-from cfgen.core.errors import InputError, StoreError
+from cfgen.core.engines.registry import create_engine, shard_of
+from cfgen.core.errors import InputError, StoreError, warn
 from cfgen.core.files import read_record, write_record
 from cfgen.core.network import within_its_network, without_secrets
-from cfgen.core.shard import shard_of
-from cfgen.core.warn import warn
 from cfgen.judge.registry import create_judge
 from cfgen.judge.run import ahead_of, give_verdicts, trusted
 from cfgen.options import NOBODY, ScoreOptions
@@ -109,19 +107,19 @@ def _write_run(store: Store, planner: OpenPlanner, options: ScoreOptions) -> Pla
     network, sight, floor = [planner.network], [planner.sight], options.floor
     salt = "" if planner.trusted else secrets.token_hex(16)
     if path.is_file():
-        found = read_record(path, PlannerRun)
-        if found.planner_hash != planner.hash:
+        stored = read_record(path, PlannerRun)
+        if stored.planner_hash != planner.hash:
             raise StoreError(
                 f"{path}: another command has just begun with another version of '{planner.name}'; run this one again"
             )
-        arms = dict.fromkeys((*found.arms, *arms))
-        repeats = max(repeats, found.repeats)
-        network, sight, salt = [*found.network, *network], [*found.sight, *sight], found.salt
-        floor = _declared_floor(store, found, options)
+        arms = dict.fromkeys((*stored.arms, *arms))
+        repeats = max(repeats, stored.repeats)
+        network, sight, salt = [*stored.network, *network], [*stored.sight, *sight], stored.salt
+        floor = _declared_floor(store, stored, options)
     if floor not in ("", "mean", "worst", *arms):
-        asked = ", ".join(arm for arm in arms if arm not in ("original", "hazard")) or "none"
+        further_arms = ", ".join(arm for arm in arms if arm not in ("original", "hazard")) or "none"
         raise InputError(
-            f"--floor {floor}: expected an arm that '{planner.name}' is asked, found control arms: {asked}; "
+            f"--floor {floor}: expected an arm that '{planner.name}' is asked, found control arms: {further_arms}; "
             f"add {floor} to --arms, or leave --floor out"
         )
     run = PlannerRun(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import cfgen
-from cfgen.core import loop
+from cfgen.core import interrupts
 from cfgen.core.paths import scenarios_dir
 from cfgen.planners.instance import parts_of, spec_of
 
@@ -183,10 +183,10 @@ def test_a_loop_within_a_loop_returns_raises_and_is_cancelled():
 
     async def cell() -> int:
         with pytest.raises(ValueError, match="below 0"):
-            loop.run(work(-1))
-        return loop.run(work(3))
+            interrupts.run(work(-1))
+        return interrupts.run(work(3))
 
-    assert asyncio.run(cell()) == loop.run(work(3)) == 3
+    assert asyncio.run(cell()) == interrupts.run(work(3)) == 3
 
 
 # --- a planner that is an object ------------------------------------------------------------------------

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import cfgen
+from cfgen.core.engines.registry import shard_of
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.locks import Claims
-from cfgen.core.shard import shard_of
 from cfgen.options import ScoreOptions
 from cfgen.planners import crew as crews
 from cfgen.planners import devices, retries

@@ -15,8 +15,7 @@ from cfgen.app.case_index import place_of
 from cfgen.app.reviews import identifier
 from cfgen.benchmark.frames import frame_file
 from cfgen.core.errors import InputError
-from cfgen.core.files import png_bytes, read_record
-from cfgen.core.stored_frame import FrameFile
+from cfgen.core.files import FrameFile, png_bytes, read_record
 from cfgen.records import Case
 from cfgen.storage.store import Store
 

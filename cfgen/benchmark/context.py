@@ -15,7 +15,7 @@ from cfgen.benchmark.drive_light import DriveLight
 from cfgen.benchmark.gates import GateInput, load_gates, own_gates, read_only, run_gates
 from cfgen.benchmark.masks import MaskPipeline
 from cfgen.benchmark.scene_choice import AT_ONCE
-from cfgen.core.engines.messages import has_model_workers
+from cfgen.core.engines.pool import has_model_workers
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_json, write_bytes

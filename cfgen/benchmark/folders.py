@@ -6,9 +6,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from cfgen.core.engines.registry import Pool
-from cfgen.core.errors import StoreError
+from cfgen.core.errors import StoreError, warn
 from cfgen.core.files import read_record, remove
-from cfgen.core.warn import warn
 from cfgen.records import Benchmark
 from cfgen.storage.store import MARKER, Store
 from cfgen.version import __version__

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cfgen.core.files import png_bytes, stored_png, write_bytes
+from cfgen.core.files import FrameFile, difference, png_bytes, stored_png, write_bytes
 from cfgen.core.hashing import hash_image
-from cfgen.core.stored_frame import FrameFile, difference
 from cfgen.records import Case, Frame, Patch
 from cfgen.storage.store import Store
 

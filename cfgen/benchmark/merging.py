@@ -15,7 +15,7 @@ from cfgen.benchmark.folders import check_settings_match, open_store
 from cfgen.benchmark.plan import FILE, hash_of, shard_in
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
-from cfgen.models.ledger import FILE as LEDGER
+from cfgen.models.limits import FILE as LEDGER
 from cfgen.records import JudgeRun, PlannerRun, Shard, Stored
 from cfgen.storage.store import Store
 

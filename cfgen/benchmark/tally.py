@@ -7,11 +7,11 @@ from pathlib import Path
 
 from cfgen.benchmark.builder import Outcome
 from cfgen.benchmark.plan import kind_of, scenes_given_up, scenes_refused
-from cfgen.core.environment import environment
 from cfgen.core.files import read_record
+from cfgen.core.machine import environment
 from cfgen.core.network import current
 from cfgen.hazards.placement import UNSUITED
-from cfgen.models.ledger import Ledger, in_words
+from cfgen.models.limits import Ledger, in_words
 from cfgen.perception.registry import seen_by
 from cfgen.records import BuildReport, Fault, FaultCount, Planned, Rejection, Spent, StratumOutcome
 from cfgen.storage.listing import Refused, Short, short_cases, short_rejections

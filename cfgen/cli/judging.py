@@ -10,7 +10,7 @@ from cfgen.cli.parsing import add, group
 from cfgen.cli.stories import show_summary
 from cfgen.core.errors import Shortfall
 from cfgen.core.options import NewFolder
-from cfgen.core.plain import visible
+from cfgen.core.sanitize import visible
 from cfgen.library import Rubric
 from cfgen.options import DEFAULT_RUBRIC
 

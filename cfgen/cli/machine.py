@@ -307,8 +307,7 @@ def _get(
     quiet: Quiet = False,
 ) -> int:
     """Download a model file after showing its licence; size and hash are checked."""
-    from cfgen.models.download import bring, check_source
-    from cfgen.models.files import model_file
+    from cfgen.models.files import bring, check_source, model_file
 
     file = model_file(name)
     if source:

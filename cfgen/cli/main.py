@@ -12,11 +12,11 @@ from typing import TextIO
 
 from cyclopts import App, CycloptsError
 
-from cfgen import __version__
 from cfgen.cli import analyze, browser, judging, machine, scenes, share, stories
 from cfgen.cli.parsing import TwoColumns
 from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning
 from cfgen.core.interrupts import Interrupted, heard
+from cfgen.version import __version__
 
 
 def build_app() -> App:

@@ -8,7 +8,7 @@ from cyclopts import App
 
 from cfgen.cli.parsing import add, group
 from cfgen.core.options import checked
-from cfgen.core.plain import visible
+from cfgen.core.sanitize import visible
 from cfgen.library import sharing
 from cfgen.library.sharing import BoardFolder, open_board
 

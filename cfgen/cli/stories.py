@@ -12,7 +12,7 @@ from cfgen import library
 from cfgen.cli.parsing import add, group
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.options import Bench, NewFolder, Place, Quiet
-from cfgen.core.plain import visible
+from cfgen.core.sanitize import visible
 
 if TYPE_CHECKING:
     from cfgen.benchmark.verifying import Verification
@@ -107,7 +107,7 @@ def _show_tally(summary: "BuildReport", out: Path) -> None:
             "traceback, --retry-faults tries lost pairs again"
         )
     if summary.spent:
-        from cfgen.models.ledger import in_words
+        from cfgen.models.limits import in_words
 
         print(f"\nspent on inpainting so far: {in_words(summary.spent)}")
     for scene, fault in summary.unusable_scenes.items():

@@ -122,7 +122,7 @@ def furnish(hidden: list[str], writable: list[str], memory: int) -> list[str]:
 
 def _own_devices() -> bool:
     """A /dev with what programs need and with cards alone; else it stays as it is."""
-    whole = os.open("/dev", os.O_PATH)
+    devices = os.open("/dev", os.O_PATH)
     try:
         names = sorted(os.listdir("/dev"))  # noqa: PTH208
         if not _mount("own", "/dev", "tmpfs", _MS_NOSUID | _MS_NOEXEC, "size=64k,mode=755"):
@@ -133,12 +133,12 @@ def _own_devices() -> bool:
             os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")  # noqa: PTH211
         os.symlink("/proc/self/fd", "/dev/fd")  # noqa: PTH211
         os.symlink("pts/ptmx", "/dev/ptmx")  # noqa: PTH211
-        done = all(_bring(f"/proc/self/fd/{whole}/{name}", name) for name in names if _brought(name))
-        if not done:
+        complete = all(_bring(f"/proc/self/fd/{devices}/{name}", name) for name in names if _brought(name))
+        if not complete:
             _libc().umount2(b"/dev", _MNT_DETACH)
-        return done
+        return complete
     finally:
-        os.close(whole)
+        os.close(devices)
 
 
 def _brought(name: str) -> bool:
@@ -159,9 +159,9 @@ def _mount(source: str, target: str, kind: str, flags: int, data: str = "") -> b
     return bool(_libc().mount(*words, ctypes.c_ulong(flags), data.encode() or None) == 0)
 
 
-def _read_only(folder: str, wanted: bool) -> bool:
-    attributes = struct.pack("QQQQ", *((_RDONLY, 0) if wanted else (0, _RDONLY)), 0, 0)
-    how = _AT_RECURSIVE if wanted else 0
+def _read_only(folder: str, read_only: bool) -> bool:
+    attributes = struct.pack("QQQQ", *((_RDONLY, 0) if read_only else (0, _RDONLY)), 0, 0)
+    how = _AT_RECURSIVE if read_only else 0
     call = (_MOUNT_SETATTR, _AT_FDCWD, folder.encode(), how, attributes, ctypes.c_size_t(len(attributes)))
     return bool(_libc().syscall(*call) == 0)
 
@@ -188,17 +188,17 @@ def _give_up_keys() -> bool:
         steps += [(0x35, 0, 2, first), (0x25, 1, 0, first + 2), (0x06, 0, 0, 0x50000 | errno.EPERM)]
     steps.append((0x06, 0, 0, 0x7FFF0000))
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
-    told = struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code))
+    program = struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code))
     return bool(
-        _libc().syscall(_SECCOMP[machine], _FILTER, _SPEC_ALLOW, told) == 0
-        or _libc().prctl(_SECCOMP_BY_PRCTL, 2, told, 0, 0) == 0  # kernels before 4.17
+        _libc().syscall(_SECCOMP[machine], _FILTER, _SPEC_ALLOW, program) == 0
+        or _libc().prctl(_SECCOMP_BY_PRCTL, 2, program, 0, 0) == 0  # kernels before 4.17
     )
 
 
 # --- the program and its watchman -----------------------------------------------------------------------
 
 
-def run(told: dict, own_shm: bool) -> int:
+def run(terms: dict, own_shm: bool) -> int:
     """Start the program and wait for it, as its parent; the status that ``os.waitpid`` gives, or of what ended it.
 
     ``own_shm``: what /dev/shm holds is the program's alone.
@@ -207,38 +207,38 @@ def run(told: dict, own_shm: bool) -> int:
         file.write("1000")  # should memory run out, it goes before those who ask
     child = os.fork()
     if child == 0:
-        _become(told)
+        _become(terms)
     for descriptor in (0, 1):  # its ends of the channel are its alone
         os.close(descriptor)
     os.chdir("/")
     over: list[bool] = []
-    if told["memory"]:
-        threading.Thread(target=_watch, args=(told["memory"], child, over, own_shm), daemon=True).start()
+    if terms["memory"]:
+        threading.Thread(target=_watch, args=(terms["memory"], child, over, own_shm), daemon=True).start()
     while True:
-        ended, status = os.waitpid(-1, 0)
-        if ended == child:
+        pid, status = os.waitpid(-1, 0)
+        if pid == child:
             return OVER_MEMORY << 8 if over else status
 
 
-def _become(told: dict) -> None:
+def _become(terms: dict) -> None:
     try:
         os.setsid()
-        os.chdir(told["folder"])
+        os.chdir(terms["folder"])
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.execvp(told["command"][0], told["command"])
+        os.execvp(terms["command"][0], terms["command"])
     except OSError as error:
-        os.write(2, f"{told['command'][0]}: {error.strerror}\n".encode())
+        os.write(2, f"{terms['command'][0]}: {error.strerror}\n".encode())
     os._exit(NOT_FOUND)
 
 
-def _watch(most: int, child: int, over: list, own_shm: bool) -> None:
+def _watch(limit: int, child: int, over: list, own_shm: bool) -> None:
     while True:
-        held = [_memory(pid) for pid in descendants(os.getpid())]
-        shared = sum(shm for _, shm in held)
+        usages = [_memory(pid) for pid in descendants(os.getpid())]
+        shared = sum(shm for _, shm in usages)
         if own_shm:  # files there take memory, mapped or not
-            there = os.statvfs("/dev/shm")
-            shared = max(shared, (there.f_blocks - there.f_bfree) * there.f_frsize)
-        if sum(own for own, _ in held) + shared > most:
+            filesystem = os.statvfs("/dev/shm")
+            shared = max(shared, (filesystem.f_blocks - filesystem.f_bfree) * filesystem.f_frsize)
+        if sum(own for own, _ in usages) + shared > limit:
             over.append(True)
             with contextlib.suppress(OSError):
                 os.kill(child, signal.SIGKILL)
@@ -248,12 +248,12 @@ def _watch(most: int, child: int, over: list, own_shm: bool) -> None:
 
 def _memory(pid: int) -> tuple:
     """Bytes that a process holds in memory: of its own, and shared ones that it has mapped."""
-    found = {"RssAnon:": 0, "RssShmem:": 0}
+    usage = {"RssAnon:": 0, "RssShmem:": 0}
     with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status") as file:  # noqa: PTH123
         for line in file:
-            if line.startswith(tuple(found)):
-                found[line.split()[0]] = int(line.split()[1]) * 1024
-    return tuple(found.values())
+            if line.startswith(tuple(usage)):
+                usage[line.split()[0]] = int(line.split()[1]) * 1024
+    return tuple(usage.values())
 
 
 def descendants(root: int) -> list:
@@ -263,12 +263,12 @@ def descendants(root: int) -> list:
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat") as file:  # noqa: PTH123
                 parents.setdefault(int(file.read().rpartition(")")[2].split()[1]), []).append(int(name))
-    found, waiting = [], [root]
+    children, waiting = [], [root]
     while waiting:
         below = parents.get(waiting.pop(), [])
-        found += below
+        children += below
         waiting += below
-    return found
+    return children
 
 
 # --- as a program ---------------------------------------------------------------------------------------
@@ -289,49 +289,49 @@ def main() -> None:
 
     Told, as JSON: command, folder, hidden, writable, network, memory (bytes or 0), leash (a descriptor), confine.
     """
-    told = json.loads(_take(int(_take(DIGITS))))
-    had = enter(told["network"] == "own") if told["confine"] else []
+    terms = json.loads(_take(int(_take(DIGITS))))
+    had = enter(terms["network"] == "own") if terms["confine"] else []
     _libc().prctl(_SUBREAPER, 1, 0, 0, 0)
     status_end, its_end = os.pipe()
     first = os.fork()
     if first == 0:
         os.close(status_end)
-        os.close(told["leash"])
+        os.close(terms["leash"])
         _libc().prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if "space" in had:
-            had += furnish(told["hidden"], told["writable"], told["memory"])
+            had += furnish(terms["hidden"], terms["writable"], terms["memory"])
             _give_up_privileges()
             had += ["keys"] if _give_up_keys() else []
         _libc().prctl(_DUMPABLE, 0, 0, 0, 0)  # nobody reads here what it was told
-        if told.get("report"):
+        if terms.get("report"):
             os.write(1, json.dumps(had).encode())
             os._exit(0)
-        os.write(its_end, str(run(told, "shm" in had)).encode())
+        os.write(its_end, str(run(terms, "shm" in had)).encode())
         os._exit(0)
     os.close(its_end)
     for descriptor in (0, 1, 2):
         os.close(descriptor)
     os.chdir("/")
-    _end(_status(first, status_end, told["leash"]))
+    _end(_status(first, status_end, terms["leash"]))
 
 
 def _status(first: int, status_end: int, leash: int) -> int:
     ready = select.select([status_end, leash], [], [])[0]
-    said = os.read(status_end, 20) if status_end in ready else b""
+    message = os.read(status_end, 20) if status_end in ready else b""
     with contextlib.suppress(OSError):
         os.kill(first, signal.SIGKILL)  # and with it, in a space of its own, all below
     for _ in range(50):  # those that left their parents are ours now
-        left = descendants(os.getpid())
-        for pid in left:
+        survivors = descendants(os.getpid())
+        for pid in survivors:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-        if not left:
+        if not survivors:
             break
         time.sleep(0.01)
-    return int(said) if said else signal.SIGKILL
+    return int(message) if message else signal.SIGKILL
 
 
 def _end(status: int) -> None:

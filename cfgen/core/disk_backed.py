@@ -261,23 +261,23 @@ def indexed(
         memory: of whoever asks again and again; looked into first, and brought up to date.
         complete: ``keys`` are all that there is: of anything else nothing is kept.
     """
-    wanted, memory = dict(keys), {} if memory is None else memory
-    if any(memory.get(name, _MISSING)[0] != key for name, key in wanted.items()):
-        database = _IndexFile(folder, kind) if len(wanted) >= WORTH_AN_INDEX else None
+    current, memory = dict(keys), {} if memory is None else memory
+    if any(memory.get(name, _MISSING)[0] != key for name, key in current.items()):
+        database = _IndexFile(folder, kind) if len(current) >= WORTH_AN_INDEX else None
         if database and not memory:
             memory |= database.load()
-        changed = [name for name, key in wanted.items() if memory.get(name, _MISSING)[0] != key]
+        changed = [name for name, key in current.items() if memory.get(name, _MISSING)[0] != key]
         for i in range(0, len(changed), _AT_ONCE):
             names = changed[i : i + _AT_ONCE]
-            entries = {n: (wanted[n], value) for n, value in zip(names, read(names), strict=True)}
+            entries = {n: (current[n], value) for n, value in zip(names, read(names), strict=True)}
             memory |= entries
             if database:
                 database.save(entries)
         if database:
-            database.close([name for name in memory if name not in wanted] if complete else [])
-    for name in memory.keys() - wanted.keys():
+            database.close([name for name in memory if name not in current] if complete else [])
+    for name in memory.keys() - current.keys():
         del memory[name]
-    return {name: memory[name][1] for name in wanted}
+    return {name: memory[name][1] for name in current}
 
 
 class _IndexFile:

@@ -6,7 +6,11 @@ Shipped to planners' environments, so it keeps to Python 3.9.
 from __future__ import annotations
 
 import errno
+import sys
+import warnings
 from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 #: numbers of system errors that tell of the machine: the next piece of work would meet them as well
@@ -74,9 +78,31 @@ class ShortfallWarning(UserWarning):
     """A job of the library ran to its end but produced less than was asked; the words say what and why."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, names: Iterable[str]) -> str:
     """`` (did you mean '...'?)`` with the nearest of ``known``; "" where none is near."""
     import difflib  # not on the way of `import cfgen`
 
-    near = difflib.get_close_matches(word, list(known), n=1)
+    near = difflib.get_close_matches(word, list(names), n=1)
     return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+# --- warn --------------------------------------------------------------------------------------
+# Warnings that point at the line of the caller's own code, however deep in cfgen they come up.
+
+_PACKAGE = str(Path(__file__).resolve().parents[1])
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """As ``warnings.warn``, at the line that called cfgen."""
+    warnings.warn(message, category, stacklevel=_outside(sys._getframe(1)))
+
+
+def _outside(frame: FrameType | None) -> int:
+    """How many frames lie between :func:`warn` and the caller of the outermost one of cfgen's."""
+    level, outside = 1, 2
+    while frame is not None:
+        level += 1
+        if frame.f_code.co_filename.startswith(_PACKAGE):
+            outside = level + 1
+        frame = frame.f_back
+    return outside

@@ -53,12 +53,12 @@ def faults_in(record: Any) -> list[Fault]:
     if isinstance(record, Fault):
         return [record]
     values = dict(record).values() if isinstance(record, BaseModel | Mapping) else record
-    found: list[Fault] = []
+    faults: list[Fault] = []
     if isinstance(values, Iterable) and not isinstance(values, str):
         for fault in chain.from_iterable(map(faults_in, values)):
-            if fault not in found:
-                found.append(fault)
-    return found
+            if fault not in faults:
+                faults.append(fault)
+    return faults
 
 
 # --- faults ------------------------------------------------------------------------------------

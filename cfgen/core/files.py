@@ -1,20 +1,25 @@
 """Files that appear whole or not at all, and images without metadata."""
 
 import contextlib
+import inspect
 import io
 import json
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import cv2
 import numpy as np
+import yaml
 from PIL import Image, UnidentifiedImageError
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
-from cfgen.core.errors import InputError, StoreError
+from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.faults import ends_the_run
 from cfgen.core.hashing import hash_json
 from cfgen.core.object_store import bucket_of
@@ -165,9 +170,9 @@ def explain(error: ValidationError) -> str:
     """The first fault of a pydantic error as one line: field, problem, what was found."""
     first = error.errors(include_url=False)[0]
     field = ".".join(str(part) for part in first["loc"]) or "(whole record)"
-    found = repr(first.get("input"))
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return f"field '{field}': {first['msg']}, found {found[:80]}{more}"
+    value = repr(first.get("input"))
+    others_note = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return f"field '{field}': {first['msg']}, found {value[:80]}{others_note}"
 
 
 def read_image(path: Path, mode: str = "RGB") -> np.ndarray:
@@ -254,10 +259,10 @@ def _said(error: Exception) -> str:
     """An exception of somebody else's parser in one short line."""
     if isinstance(error, ValidationError):
         return explain(error)
-    said = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    message = (error.strerror if isinstance(error, OSError) else None) or str(error)
     if isinstance(error, KeyError):
-        said = f"no {said}"
-    return " ".join(said.split())[:200] or type(error).__name__
+        message = f"no {message}"
+    return " ".join(message.split())[:200] or type(error).__name__
 
 
 def png_bytes(pixels: np.ndarray) -> bytes:
@@ -278,7 +283,180 @@ def _png(pixels: np.ndarray, settings: list[int]) -> bytes:
     if pixels.ndim == 3:
         code = cv2.COLOR_RGB2BGR if pixels.shape[2] == 3 else cv2.COLOR_RGBA2BGRA
         pixels = cv2.cvtColor(pixels, code)
-    done, data = cv2.imencode(".png", pixels, settings)
-    if not done:
+    encoded, data = cv2.imencode(".png", pixels, settings)
+    if not encoded:
         raise InputError(f"cannot encode an image of shape {pixels.shape} as PNG")
     return data.tobytes()
+
+
+# --- yaml file ---------------------------------------------------------------------------------
+# YAML that people write: read strictly, and what does not fit is told in words, fault by fault.
+
+#: faults of one file that are told; the rest is counted
+MOST_FAULTS = 10
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a file.
+
+    Raises:
+        InputError: it cannot be read, is not YAML, or gives a key twice, of which YAML would silently drop one.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error}); check the path") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: cannot be read as UTF-8 text: {error}") from error
+    try:
+        return yaml.load(text, _OneKeyOnce)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:  # ValueError: a date that is none
+        mark = getattr(error, "problem_mark", None)
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        words = " ".join(str(getattr(error, "problem", None) or error).split())
+        raise InputError(f"{path}: not readable as YAML: {words}{where}") from error
+
+
+class _OneKeyOnce(yaml.SafeLoader):
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys: list[Any] = []  # a key need not be hashable yet
+        for place, _ in node.value:
+            key = self.construct_object(place, deep=True)
+            if key in keys:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key '{key}' is given twice", place.start_mark
+                )
+            keys.append(key)
+        return super().construct_mapping(node, deep)
+
+
+def told(faults: Sequence[str]) -> str:
+    """Faults as one line: the first :data:`MOST_FAULTS`, and how many there are besides."""
+    others_note = [f"and {len(faults) - MOST_FAULTS} more"] if len(faults) > MOST_FAULTS else []
+    return "; ".join([*faults[:MOST_FAULTS], *others_note])
+
+
+def faults_of(error: ValidationError, model: type[BaseModel], hidden: Collection[str] = ()) -> list[str]:
+    """One fault for each field: what was expected, what was found, and the nearest right word.
+
+    Args:
+        model: what the content was to be. hidden: its fields that nobody may give.
+    """
+    faults: dict[str, str] = {}
+    for detail in error.errors(include_url=False):
+        place, words = _told(detail, model, hidden)
+        faults[place] = f"{faults[place]}, or {words}" if place in faults else words
+    return [f"{place}: {words}" for place, words in faults.items()]
+
+
+def _told(error: ErrorDetails, model: type[BaseModel], hidden: Collection[str]) -> tuple[str, str]:
+    place, within = _place(error["loc"], model)
+    field = ".".join(place) or "(the whole)"
+    if error["type"] == "missing":
+        return f"{field}", "expected this field, found none"
+    if error["type"] == "extra_forbidden":
+        holder = _model_in(within) or model
+        fields = [info.alias or name for name, info in holder.model_fields.items() if name not in hidden]
+        last = str(error["loc"][-1])
+        field = ".".join([*place, last])
+        return field, f"unknown field{did_you_mean(last, fields)}; expected one of {', '.join(fields)}"
+    message = error["msg"].removeprefix("Value error, ")
+    hint = did_you_mean(str(error["input"]), _words_in(within)) if error["type"] == "literal_error" else ""
+    return field, f"{message[:1].lower()}{message[1:]}, found {repr(error['input'])[:80]}{hint}"
+
+
+def _place(loc: tuple[str | int, ...], model: Any) -> tuple[list[str], Any]:
+    """The part of a pydantic location that stands in the file, and the annotation that it ends at."""
+    place: list[str] = []
+    level = model
+    for part in loc:
+        if isinstance(part, str):
+            holder = _model_in(level)
+            fields = {
+                info.alias or name: info for name, info in (holder.model_fields if holder else {}).items()
+            }
+            if part not in fields:
+                break  # a field that is not known, or a member of a union
+            level = fields[part].annotation
+        place.append(str(part))
+    return place, level
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for arg in get_args(annotation) if (found := _model_in(arg))), None)
+
+
+def _words_in(annotation: Any) -> list[str]:
+    """What a field of literals may hold."""
+    words = [arg for arg in get_args(annotation) if isinstance(arg, str)]
+    return words or [word for arg in get_args(annotation) for word in _words_in(arg)]
+
+
+# --- stored frame ------------------------------------------------------------------------------
+# A stored frame: whole in its file, or the difference from another picture that its file holds.
+
+
+@dataclass(frozen=True)
+class FrameFile:
+    """Read when its pixels are wanted. ``hash`` names its content, not its place.
+
+    ``source``: the picture that ``path`` tells the difference from, with its upper left at ``x``, ``y``; None: ``path``
+    is the whole frame.
+    """
+
+    path: Path
+    hash: str
+    source: Path | None = None
+    x: int = 0
+    y: int = 0
+
+    @cached_property
+    def pixels(self) -> np.ndarray:
+        """What :meth:`read` gives, kept."""
+        return self.read()
+
+    def read(self) -> np.ndarray:
+        """(H, W, 3) uint8 RGB.
+
+        Raises:
+            InputError: a file of it is missing, no whole image, or does not fit the other.
+        """
+        return read_image(self.path) if self.source is None else self.over(read_image(self.source))
+
+    def over(self, source: np.ndarray) -> np.ndarray:
+        """The frame, from the pixels (H, W, 3) of its source."""
+        return added(source, read_image(self.path), self.x, self.y, self.path)
+
+
+#: Takes a frame and its pixels (H, W, 3) uint8 RGB while somebody holds them.
+Held = Callable[[FrameFile, np.ndarray], None]
+#: a frame (H, W, 3) uint8 RGB, or the file that holds it
+FrameLike = np.ndarray | FrameFile
+
+
+def difference(source: np.ndarray, changed: np.ndarray) -> tuple[int, int, np.ndarray]:
+    """Of two pictures (H, W, 3) uint8, where they differ (x, y) and by how much modulo 256 (h, w, 3)."""
+    delta = changed - source  # wraps round
+    height, width, planes = delta.shape
+    first, y, wide, h = cv2.boundingRect(delta.reshape(height, width * planes))
+    x, w = first // planes, -(-(first + wide) // planes) - first // planes
+    return x, y, delta[y : y + max(h, 1), x : x + max(w, 1)]  # equal ones: one pixel of zeros
+
+
+def added(source: np.ndarray, delta: np.ndarray, x: int, y: int, path: Path) -> np.ndarray:
+    """The picture that :func:`difference` told of; ``path`` is where that was read.
+
+    Raises:
+        InputError: it does not lie within ``source``.
+    """
+    h, w = delta.shape[:2]
+    if y + h > source.shape[0] or x + w > source.shape[1]:
+        raise InputError(
+            f"{path}: expected a difference within {source.shape[1]}x{source.shape[0]} pixels, found {w}x{h} at "
+            f"{x}, {y}; restore the file, or build the case again"
+        )
+    image = source.copy()
+    image[y : y + h, x : x + w] += delta
+    return image

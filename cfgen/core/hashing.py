@@ -31,9 +31,9 @@ def hash_bytes(data: bytes) -> str:
 def hash_image(pixels: np.ndarray) -> str:
     """Over shape, dtype and values of an array."""
     head = f"{pixels.shape}{pixels.dtype}".encode()
-    found = hashlib.sha256(head)
-    found.update(np.ascontiguousarray(pixels).data)
-    return "sha256:" + found.hexdigest()
+    digest = hashlib.sha256(head)
+    digest.update(np.ascontiguousarray(pixels).data)
+    return "sha256:" + digest.hexdigest()
 
 
 def derive_seed(*parts: Any) -> int:
@@ -43,12 +43,12 @@ def derive_seed(*parts: Any) -> int:
 
 def seeds_after(*parts: Any) -> Callable[[str], int]:
     """:func:`derive_seed` of these parts and one more text, for when many are asked for."""
-    begun = hashlib.sha256(canonical_json(list(parts))[:-1] + b",")
+    prefix = hashlib.sha256(canonical_json(list(parts))[:-1] + b",")
 
     def seed(last: str) -> int:
-        whole = begun.copy()
-        whole.update(_ending(last))
-        return int.from_bytes(whole.digest()[:8], "big") >> 1
+        digest = prefix.copy()
+        digest.update(_ending(last))
+        return int.from_bytes(digest.digest()[:8], "big") >> 1
 
     return seed
 

@@ -20,8 +20,8 @@ class IdentityCache:
     def of(self, image: np.ndarray, make: Callable[[np.ndarray], Any]) -> Any:
         """What ``make`` made of this array, now or before."""
         key = id(image)
-        found = self._made.pop(key, None) or (image, make(image))
-        self._made[key] = found
+        entry = self._made.pop(key, None) or (image, make(image))
+        self._made[key] = entry
         while len(self._made) > self._limit:
             self._made.popitem(last=False)
-        return found[1]
+        return entry[1]

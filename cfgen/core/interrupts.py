@@ -1,13 +1,15 @@
 """The user's interrupt, told from a ``KeyboardInterrupt`` that something raised: only the first ends a run."""
 
+import asyncio
 import contextlib
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVar
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -27,11 +29,13 @@ def heard() -> Iterator[None]:
     Signals that are ignored, as behind ``nohup``, stay so; outside the main thread nothing changes.
     """
     was = {}
-    seen: list[int] = []
+    received: list[int] = []
 
     def hear(number: int, frame: FrameType | None) -> NoReturn:
-        seen.append(number)
-        if len(seen) > 1:  # winding down takes too long for the user; what is on disk is whole at any moment
+        received.append(number)
+        if (
+            len(received) > 1
+        ):  # winding down takes too long for the user; what is on disk is whole at any moment
             _end_now(number)
         raise Interrupted(number)
 
@@ -46,8 +50,8 @@ def heard() -> Iterator[None]:
         yield
     except (KeyboardInterrupt, SystemExit) as error:
         # ours, in the words of a library that caught it on its way
-        if seen and not isinstance(error, Interrupted):
-            raise Interrupted(seen[0]) from error
+        if received and not isinstance(error, Interrupted):
+            raise Interrupted(received[0]) from error
         raise
     finally:
         for number, handler in was.items():
@@ -86,3 +90,36 @@ def _end_now(number: int) -> NoReturn:
             b"\ncfgen: ended at once; what is done is kept\n",
         )
     os._exit(128 + number)
+
+
+# --- loop --------------------------------------------------------------------------------------
+# ``asyncio.run`` that also works where a loop is running already, as in a notebook.
+
+R = TypeVar("R")
+
+
+def run(work: Coroutine[Any, Any, R]) -> R:
+    """What ``work`` returns. Within a running loop it gets a loop and a thread of its own, and is waited for.
+
+    An interrupt cancels it, in either case.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[R]]] = []
+
+    async def known() -> R:
+        task = asyncio.ensure_future(work)
+        started.append((asyncio.get_running_loop(), task))
+        return await task
+
+    with ThreadPoolExecutor(1, "loop") as pool:
+        future = pool.submit(asyncio.run, known())
+        try:
+            return future.result()
+        except BaseException:
+            if started and not future.done():
+                loop, task = started[0]
+                loop.call_soon_threadsafe(task.cancel)
+            raise

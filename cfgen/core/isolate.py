@@ -30,8 +30,8 @@ def available() -> bool:
     """Whether this system lets programs be isolated; tried once."""
     if not sys.platform.startswith("linux"):
         return False
-    tried = subprocess.run(isolated([sys.executable, "-c", ""]), capture_output=True, timeout=60, check=False)
-    return tried.returncode == 0
+    trial = subprocess.run(isolated([sys.executable, "-c", ""]), capture_output=True, timeout=60, check=False)
+    return trial.returncode == 0
 
 
 def isolated(command: Sequence[str]) -> list[str]:

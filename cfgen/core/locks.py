@@ -38,15 +38,15 @@ def hold(root: Path, name: str) -> Iterator[None]:
 @contextlib.contextmanager
 def turn(root: Path, name: str, wait: Callable[[], None]) -> Iterator[None]:
     """The lock ``name`` of a folder, for work that takes long: waited for without end, ``wait()`` called once first."""
-    told = False
+    announced = False
     while True:
         with claim(root, name) as mine:
             if mine:
                 yield
                 return
-        if not told:
+        if not announced:
             wait()
-            told = True
+            announced = True
         time.sleep(0.2)
 
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from cfgen.version import __version__
@@ -85,15 +86,17 @@ def packages() -> dict[str, list[Package]]:
         required = importlib.metadata.requires(DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:
         return {}
-    found: dict[str, list[Package]] = {name: [] for name in ("", *PURPOSES)}
+    packages_of: dict[str, list[Package]] = {name: [] for name in ("", *PURPOSES)}
     for line in required:
         rule, _, marker = line.partition(";")
         extra = re.search(r"extra == ['\"]([\w-]+)['\"]", marker)
         name = extra.group(1) if extra else ""
         match = re.match(r"\s*([\w.-]+)(?:\[[^\]]*\])?\s*(.*)", rule)
-        if name in found and match:
-            found[name].append(Package(match[1], match[2].strip(" ()").replace(" ", ""), _version(match[1])))
-    return found
+        if name in packages_of and match:
+            packages_of[name].append(
+                Package(match[1], match[2].strip(" ()").replace(" ", ""), _version(match[1]))
+            )
+    return packages_of
 
 
 def gpus() -> list[str]:
@@ -101,26 +104,26 @@ def gpus() -> list[str]:
     program = shutil.which("nvidia-smi")
     if program is None:
         return []
-    asked = [
+    query = [
         program,
         "--query-gpu=index,name,memory.total,memory.free,driver_version",
         "--format=csv,noheader",
     ]
     try:
-        told = subprocess.run(asked, capture_output=True, text=True, timeout=_GPU_PATIENCE_S, check=True)
+        output = subprocess.run(query, capture_output=True, text=True, timeout=_GPU_PATIENCE_S, check=True)
     except (OSError, subprocess.SubprocessError):
         return []
-    return [line.strip() for line in told.stdout.splitlines() if line.strip()]
+    return [line.strip() for line in output.stdout.splitlines() if line.strip()]
 
 
 def is_python(program: str) -> bool:
     """Whether a path or a command runs Python."""
-    asked = [program, "-c", "print('python')"]
+    query = [program, "-c", "print('python')"]
     try:
-        told = subprocess.run(asked, capture_output=True, text=True, timeout=_GPU_PATIENCE_S, check=True)
+        output = subprocess.run(query, capture_output=True, text=True, timeout=_GPU_PATIENCE_S, check=True)
     except (OSError, ValueError, subprocess.SubprocessError):
         return False
-    return told.stdout.strip() == "python"
+    return output.stdout.strip() == "python"
 
 
 def _version(name: str) -> str:
@@ -150,3 +153,19 @@ def _memory() -> str:
         return f"{int(table['MemTotal']) / 1e6:.1f} GB, {int(table['MemAvailable']) / 1e6:.1f} GB of it available"
     except (OSError, KeyError):
         return "unknown"
+
+
+# --- environment -------------------------------------------------------------------------------
+# With which versions this process computes, for records and reports.
+
+_PACKAGES = ("numpy", "scipy", "opencv-python", "pillow", "pydantic")
+
+
+def environment() -> dict[str, str]:
+    versions = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
+    for package in _PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:  # another distribution of the same module
+            continue
+    return {**versions, "cfgen": __version__}

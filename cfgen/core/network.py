@@ -186,9 +186,9 @@ def limited(network: Network) -> Iterator[None]:
 
 def obey() -> None:
     """In a process that cfgen has started: hold it, for good, to what its parent was limited to."""
-    said = os.environ.get(VARIABLE)
-    if said:
-        content: Mapping[str, Any] = json.loads(said)
+    variable = os.environ.get(VARIABLE)
+    if variable:
+        content: Mapping[str, Any] = json.loads(variable)
         _hold(Network(content["offline"], tuple(content["allow_hosts"])))
 
 
@@ -202,10 +202,10 @@ def _hold(network: Network) -> None:
         @functools.wraps(_lookup)
         def getaddrinfo(*args: Any, **kwargs: Any) -> Any:
             """Remembers the addresses of allowed names."""
-            found = _lookup(*args, **kwargs)
+            addresses = _lookup(*args, **kwargs)
             if _in_force:
-                _resolved.update(str(one[4][0]) for one in found)
-            return found
+                _resolved.update(str(address[4][0]) for address in addresses)
+            return addresses
 
         socket.getaddrinfo = getaddrinfo
 

@@ -46,8 +46,8 @@ def is_url(place: str | os.PathLike[str]) -> bool:
 
 def url_of(place: str | os.PathLike[str]) -> str:
     """The address that ``place`` is, or whose working copy it is; "" for every other path."""
-    if found := _URL.match(os.fspath(place)):
-        return f"{found[1]}://{found[2].rstrip('/')}"
+    if match := _URL.match(os.fspath(place)):
+        return f"{match[1]}://{match[2].rstrip('/')}"
     bucket = bucket_of(Path(place))
     return bucket.url if bucket and bucket.folder == Path(place) else ""
 
@@ -168,15 +168,15 @@ class Bucket:
     def pull(self, everything: bool = True) -> None:
         """Make the working copy what is there: its records, and with ``everything`` its pictures too."""
         listed_at = time.time()
-        there = {
+        remote = {
             name: info for name, info in self._listing(self._root).items() if not name.startswith(".work/")
         }
-        kept = _Kept(self.folder.parent / "etags.json")
-        wanted = [n for n in there if everything or n.endswith(_RECORDS) or n.startswith(_NEEDED)]
-        self._download([n for n in wanted if not kept.same(self.folder / n, n, there[n])])
-        kept.keep({n: there[n] for n in wanted}, self.folder)
+        etags = _Kept(self.folder.parent / "etags.json")
+        names = [n for n in remote if everything or n.endswith(_RECORDS) or n.startswith(_NEEDED)]
+        self._download([n for n in names if not etags.same(self.folder / n, n, remote[n])])
+        etags.keep({n: remote[n] for n in names}, self.folder)
         for path in self.folder.rglob("*"):
-            if path.relative_to(self.folder).as_posix() not in there and not self._private(path):
+            if path.relative_to(self.folder).as_posix() not in remote and not self._private(path):
                 with contextlib.suppress(FileNotFoundError):
                     if (
                         path.is_file() and path.stat().st_mtime < listed_at - 1
@@ -186,13 +186,13 @@ class Bucket:
     def fetch(self, *places: Path) -> None:
         """What lies there under these files or folders of the working copy, and is not here yet."""
         for place in places:
-            found = self._listing(self._there(place))
-            self._download([name for name in found if not (self.folder / name).is_file()])
+            files = self._listing(self._there(place))
+            self._download([name for name in files if not (self.folder / name).is_file()])
 
     def _listing(self, root: str) -> dict[str, dict[str, Any]]:
         with self._told("read"):
-            found = self._found(root)
-        files = {name[len(self._root) + 1 :]: info for name, info in found.items()}
+            entries = self._found(root)
+        files = {name[len(self._root) + 1 :]: info for name, info in entries.items()}
         files = {
             name: info for name, info in files.items() if name and not name.endswith("/")
         }  # folders' marks
@@ -203,10 +203,10 @@ class Bucket:
     def _found(self, root: str, **narrow: str) -> dict[str, dict[str, Any]]:
         """Nothing where there is no such folder."""
         try:
-            found: dict[str, dict[str, Any]] = self._fs.find(root, detail=True, **narrow)
+            entries: dict[str, dict[str, Any]] = self._fs.find(root, detail=True, **narrow)
         except FileNotFoundError:
             return {}
-        return found
+        return entries
 
     def _download(self, names: Iterable[str]) -> None:
         names = sorted(
@@ -216,12 +216,12 @@ class Bucket:
             for start in range(0, len(names), 200):
                 some = names[start : start + 200]
                 # taken away since it was listed: left out
-                found = self._fs.cat([f"{self._root}/{n}" for n in some], on_error="return")
-                for there, data in found.items() if isinstance(found, dict) else [(some[0], found)]:
+                contents = self._fs.cat([f"{self._root}/{n}" for n in some], on_error="return")
+                for url, data in contents.items() if isinstance(contents, dict) else [(some[0], contents)]:
                     if isinstance(data, Exception) and not isinstance(data, FileNotFoundError):
                         raise data
                     if isinstance(data, bytes):
-                        _put(self.folder / there.removeprefix(f"{self._root}/"), data)
+                        _put(self.folder / url.removeprefix(f"{self._root}/"), data)
 
     def _there(self, path: Path) -> str:
         return f"{self._root}/{path.relative_to(self.folder).as_posix()}"
@@ -232,14 +232,14 @@ class Bucket:
 
     @contextlib.contextmanager
     def _told(self, verb: str) -> Iterator[None]:
-        held, certain = _held()
+        claim, certain = _held()
         if certain:  # the store's client would try again and again
-            raise StoreError(f"{self.url}: cannot {verb}; {held}")
+            raise StoreError(f"{self.url}: cannot {verb}; {claim}")
         try:
             yield
         except Exception as error:  # each kind of store raises its own
             words = " ".join(str(error).split())[:200] or type(error).__name__
-            check = f"{held}; check" if held else "check"
+            check = f"{claim}; check" if claim else "check"
             raise StoreError(
                 f"{self.url}: cannot {verb} ({words}); {check} the address, the keys and their rights and run the same "
                 "command again: what is already there is kept"
@@ -260,11 +260,13 @@ class Bucket:
     def take(self, name: str) -> "Claimed | None":
         """A claim to :meth:`release`, or None where somebody else holds it."""
         prefix = f"{self._root}/{_CLAIMS}/{quote(name, safe='')}@"
-        held = self._generations(prefix)
-        number = max(held, default=-1)
-        if held and not self._stale(prefix, number, held[number]):
+        generations = self._generations(prefix)
+        number = max(generations, default=-1)
+        if generations and not self._stale(prefix, number, generations[number]):
             return None
-        claimed = Claimed(self, f"{prefix}{number + 1:06d}", tuple(f"{prefix}{n:06d}" for n in sorted(held)))
+        claimed = Claimed(
+            self, f"{prefix}{number + 1:06d}", tuple(f"{prefix}{n:06d}" for n in sorted(generations))
+        )
         try:
             self._fs.pipe_file(claimed.path, claimed.body(), mode="create")
         except FileExistsError:
@@ -288,8 +290,8 @@ class Bucket:
         """Number of each take-over of a claim -> what its last sign of life left."""
         folder, name = prefix.rsplit("/", 1)
         with self._told("claim"):
-            found = self._found(folder, prefix=name)
-        ours = {p.rsplit("@", 1)[1]: i for p, i in found.items() if p.startswith(prefix)}
+            entries = self._found(folder, prefix=name)
+        ours = {p.rsplit("@", 1)[1]: i for p, i in entries.items() if p.startswith(prefix)}
         return {int(n): _mark(info) for n, info in ours.items() if n.isdigit()}
 
     def _stale(self, prefix: str, number: int, mark: str) -> bool:

@@ -44,8 +44,8 @@ class Progress:
         """Seconds that the rest will take at the latest rate, or None where that is unknown."""
         missing = max(self.total - self.done, 0)
         counted, span = 0, 0.0
-        for number, (begun, by) in enumerate(reversed(self._outcomes), start=1):
-            counted, span = counted + by, self._last - begun
+        for number, (started, by) in enumerate(reversed(self._outcomes), start=1):
+            counted, span = counted + by, self._last - started
             if number >= _RECENT and span >= _SHARE * (self._last - self._outcomes[0][0]):
                 break
         if not counted:
@@ -58,8 +58,8 @@ class Progress:
             self._write(note, now - self._start)
 
     def _write(self, note: str, elapsed: float) -> None:
-        left = self.left()
-        rest = ", time left unknown" if left is None else f", about {left:.0f} s left"
+        remaining = self.left()
+        rest = ", time left unknown" if remaining is None else f", about {remaining:.0f} s left"
         if self.done >= self.total:
             rest = ""
         line = f"{self.label} {self.done}/{self.total}  {elapsed:.0f} s{rest}  {note}".rstrip()

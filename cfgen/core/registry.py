@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from cfgen.core.errors import CfgenError, InputError, did_you_mean, install_command
+from cfgen.core.errors import CfgenError, InputError, did_you_mean, install_command, warn
 from cfgen.core.faults import ends_the_run, words
-from cfgen.core.warn import warn
 
 #: of what has no docstring of its own
 NO_WORDS = "(no description)"
@@ -128,8 +127,8 @@ class Registry:
 
     def adapts(self, name: str) -> bool:
         """Whether ``name`` comes from ``source``."""
-        here = name in self._builtin or name in self._plugins()
-        return not here and self._source is not None and name in self._source.names()
+        registered = name in self._builtin or name in self._plugins()
+        return not registered and self._source is not None and name in self._source.names()
 
     def get(self, name: str) -> Callable[..., Any]:
         """The factory registered as ``name``.
@@ -170,9 +169,9 @@ class Registry:
         try:
             signature.bind(**options)
         except TypeError as error:
-            known = [n for n, p in signature.parameters.items() if p.kind is not p.VAR_KEYWORD]
+            options_taken = [n for n, p in signature.parameters.items() if p.kind is not p.VAR_KEYWORD]
             raise InputError(
-                f"{self.kind} '{name}': {error}; options: {', '.join(known) or 'none'}"
+                f"{self.kind} '{name}': {error}; options: {', '.join(options_taken) or 'none'}"
             ) from error
         self._check_kinds(name, options)
         if name in self._builtin:
@@ -198,13 +197,13 @@ class Registry:
             return
         signature = inspect.signature(self.get(name))
         for option, value in options.items():
-            wanted = signature.parameters.get(option)
-            if wanted is None or not isinstance(value, _UNLIKE.get(wanted.annotation, ())):
+            parameter = signature.parameters.get(option)
+            if parameter is None or not isinstance(value, _UNLIKE.get(parameter.annotation, ())):
                 continue
-            quoted = isinstance(value, int | float) and wanted.annotation is str
+            quoted = isinstance(value, int | float) and parameter.annotation is str
             mend = f"; text that reads as a number is written {option}='\"{value}\"'" if quoted else ""
             raise InputError(
-                f"{self.kind} '{name}': option '{option}': expected {_PLAINLY[wanted.annotation]}, "
+                f"{self.kind} '{name}': option '{option}': expected {_PLAINLY[parameter.annotation]}, "
                 f"found {value!r}{mend}"
             )
 
@@ -231,32 +230,32 @@ class Registry:
 
         A plug-in that cannot be imported is warned of by its name and left out; the second dict says why.
         """
-        found: dict[str, Callable[..., Any]] = {}
+        factories: dict[str, Callable[..., Any]] = {}
         broken: dict[str, CfgenError] = {}
         for name in self.ordered():
             try:
-                found[name] = self.get(name)
+                factories[name] = self.get(name)
             except CfgenError as error:
                 if name in self._builtin:
                     raise
                 broken[name] = error
                 warn(f"left out: {error}")
-        return found, broken
+        return factories, broken
 
     def entries(self) -> list[Entry]:
         """Every name, ours first, with what a list says of it; one that cannot be imported says so."""
-        found = []
+        rows = []
         for name in self.ordered():
             summary = problem = ""
             try:
                 summary = first_line(self.get(name)) or NO_WORDS
             except CfgenError as error:
                 problem = str(error)
-            found.append(Entry(name, summary, self.source(name), self.extra(name), problem))
-        return found
+            rows.append(Entry(name, summary, self.source(name), self.extra(name), problem))
+        return rows
 
     def _plugins(self) -> dict[str, EntryPoint]:
-        found: dict[str, EntryPoint] = {}
+        plugins: dict[str, EntryPoint] = {}
         for point in entry_points(group=self.group):
             if point.name in self._builtin:
                 warn(f"{self.kind} plug-in '{point.name}' ({point.value}) has a built-in's name: ignored")
@@ -266,8 +265,8 @@ class Registry:
                     "_ . -, as it goes into records and paths: ignored"
                 )
             else:
-                found[point.name] = point
-        return found
+                plugins[point.name] = point
+        return plugins
 
 
 def _installed(package: str) -> bool:

@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from cfgen.core.errors import InputError, did_you_mean
+from cfgen.core.errors import InputError, did_you_mean, warn
+from cfgen.core.files import faults_of, read_yaml, told
 from cfgen.core.hashing import hash_json
 from cfgen.core.paths import scenarios_dir
-from cfgen.core.warn import warn
-from cfgen.core.yaml_file import faults_of, read_yaml, told
 from cfgen.records import Hazard
 
 Kind = Literal["hazard", "nuisance", "null"]

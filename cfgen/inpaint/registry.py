@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.engines.messages import ask_model
+from cfgen.core.engines.pool import ask_model
 from cfgen.core.errors import InputError
 from cfgen.core.registry import Extra, Registry
 from cfgen.inpaint.protocol import Answer, Inpainter, InpainterRequirements, InpaintRequest

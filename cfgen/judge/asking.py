@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from cfgen.core import loop
+from cfgen.core import interrupts
 from cfgen.core.engines.registry import default_jobs
 from cfgen.core.errors import Shortfall
 from cfgen.core.faults import ends_the_run
@@ -50,7 +50,7 @@ class Asking:
             CfgenError: a key, a package or a model is missing or refused, or nothing can be written.
         """
         if items:
-            loop.run(self._run(models, items, work, broke, what))
+            interrupts.run(self._run(models, items, work, broke, what))
 
     async def _run(
         self,
@@ -107,16 +107,16 @@ class Asking:
         Where a model takes several questions in one go, what is prepared goes on when that many are, or no other is
         being prepared: how long each took decides nothing.
         """
-        loop = asyncio.get_running_loop()
+        interrupts = asyncio.get_running_loop()
         self._preparing += 1
         try:
-            made = await loop.run_in_executor(self._pool, prepare)
-            ready = loop.create_future()
+            made = await interrupts.run_in_executor(self._pool, prepare)
+            ready = interrupts.create_future()
             self._ready.append(ready)
         finally:
             self._preparing -= 1
             if len(self._ready) >= self._together or not self._preparing:
-                loop.call_soon(_release, self._ready)
+                interrupts.call_soon(_release, self._ready)
                 self._ready = []
         await ready
         return made

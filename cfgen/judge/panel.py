@@ -13,9 +13,9 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.faults import ends_the_run, fault_of
+from cfgen.core.files import FrameFile, Held
 from cfgen.core.hashing import hash_json
 from cfgen.core.registry import own_doc
-from cfgen.core.stored_frame import FrameFile, Held
 from cfgen.judge.asking import Asking
 from cfgen.judge.combine import SUPERSEDED, combine, faulted
 from cfgen.judge.protocol import JudgeItem, VerdictKey

@@ -8,9 +8,8 @@ import cv2
 import numpy as np
 
 from cfgen.core.errors import InputError
-from cfgen.core.files import file_bytes, write_bytes
-from cfgen.core.own_key import opened, sealed
-from cfgen.core.stored_frame import FrameFile, FrameLike
+from cfgen.core.files import FrameFile, FrameLike, file_bytes, write_bytes
+from cfgen.core.paths import opened, sealed
 from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.rubrics.registry import Rubric
 from cfgen.models.base import Ask, Form, Picture, Turn

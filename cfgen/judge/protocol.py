@@ -6,8 +6,8 @@ from typing import Protocol, Self
 
 import numpy as np
 
+from cfgen.core.files import FrameFile, FrameLike
 from cfgen.core.network import current
-from cfgen.core.stored_frame import FrameFile, FrameLike
 from cfgen.geometry.driving import Start
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, JudgeRun, Plan, Verdict

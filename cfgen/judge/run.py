@@ -14,16 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from cfgen.benchmark.folders import open_store
-from cfgen.core.errors import InputError, StoreError, did_you_mean
+from cfgen.core.errors import InputError, StoreError, did_you_mean, warn
 from cfgen.core.faults import contained
-from cfgen.core.files import read_record
+from cfgen.core.files import Held, read_record
 from cfgen.core.hashing import hash_json
 from cfgen.core.locks import turn
 from cfgen.core.network import within_its_network
-from cfgen.core.plain import plain_text
 from cfgen.core.progress import Progress
-from cfgen.core.stored_frame import Held
-from cfgen.core.warn import warn
+from cfgen.core.sanitize import plain_text
 from cfgen.judge.combine import faulted
 from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now

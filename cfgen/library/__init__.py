@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cfgen.core.errors import ShortfallWarning
+from cfgen.core.errors import ShortfallWarning, warn
 from cfgen.core.network import Network, limited
 from cfgen.core.options import (
     Addressable,
@@ -25,7 +25,6 @@ from cfgen.core.options import (
     function_of,
     split,
 )
-from cfgen.core.warn import warn
 from cfgen.options import (
     DEFAULT_RUBRIC,
     BuildOptions,

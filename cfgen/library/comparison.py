@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.benchmark.folders import FIXED_SETTINGS
-from cfgen.core.errors import InputError
-from cfgen.core.warn import warn
+from cfgen.core.errors import InputError, warn
 from cfgen.library.benchmark import Benchmark, Run
 from cfgen.metrics.compare import Pair, compare_all
 from cfgen.metrics.rates import Rate

@@ -12,10 +12,10 @@ from cfgen import library
 from cfgen.benchmark.builder import distance_name
 from cfgen.build import check_build
 from cfgen.core.errors import CfgenError, InputError, Shortfall, StoreError, did_you_mean
+from cfgen.core.files import told
 from cfgen.core.network import Network, limited
 from cfgen.core.object_store import is_url, working_copy
 from cfgen.core.options import Place, Quiet, checked, field_types, read, signature_of
-from cfgen.core.yaml_file import told
 from cfgen.judge.registry import create_judge, make_judge
 from cfgen.library.benchmark import Benchmark, Run
 from cfgen.library.estimate import Estimate, estimate

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from cfgen.core.errors import InputError
+from cfgen.core.files import faults_of, read_yaml, told
 from cfgen.core.object_store import is_url
 from cfgen.core.options import signature_of
-from cfgen.core.yaml_file import faults_of, read_yaml, told
 from cfgen.judge.rubrics.registry import is_file
 from cfgen.options import DEFAULT_RUBRIC, BuildOptions, ReportOptions, ScoreOptions
 

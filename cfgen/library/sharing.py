@@ -43,7 +43,7 @@ def export_hf(
         InputError: ``out`` is there already, or a licence forbids it.
         StoreError: no benchmark, no case in it, or a changed file.
     """
-    from cfgen.core.plain import one_line
+    from cfgen.core.sanitize import one_line
     from cfgen.sharing.card import Publication
     from cfgen.sharing.dataset import export_dataset
     from cfgen.storage.store import Store

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from cfgen.core.hashing import hash_bytes, hash_json
-from cfgen.core.plain import plain_text
+from cfgen.core.sanitize import plain_text
 
 Form = Literal["tags", "json"]
 #: tries at a question that was answered at once by something of no use
@@ -83,12 +83,12 @@ class Reply:
         if not isinstance(self.text, str):
             raise ModelError("bad", f"the reply: expected text, found {type(self.text).__name__}")
         usage = self.usage if isinstance(self.usage, Mapping) else {}
-        plain = {
+        sanitized = {
             "text": plain_text(self.text)[0],
             "reason": plain_text(str(self.reason))[0],
             "usage": {k: float(v) for k, v in usage.items() if _is_count(v)},
         }
-        for name, value in plain.items():
+        for name, value in sanitized.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -152,13 +152,13 @@ def kind_of_status(code: int) -> Literal["rate", "transient", "bad", "fatal"]:
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds from now that a Retry-After header asks for, as a number or a date; None when there is none."""
-    said = headers.get("retry-after", "").strip()
+    header = headers.get("retry-after", "").strip()
     try:
-        return max(0.0, float(said))
+        return max(0.0, float(header))
     except ValueError:
         pass
     try:
-        return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
     except ValueError:
         return None
 

@@ -93,7 +93,7 @@ class Batcher:
 
     def sent(self) -> list[str]:
         """Hashes of the questions in jobs that nobody here waits for: they will be paid for all the same."""
-        return [asked for job in self._kept() for asked in job.asks if asked]
+        return [ask for job in self._kept() for ask in job.asks if ask]
 
     # --- from questions to jobs -----------------------------------------------------------------------------
 
@@ -108,15 +108,15 @@ class Batcher:
         """Questions go to jobs of earlier runs that answer them, the others to a new one."""
         for job in self._kept():
             rows: dict[str, list[int]] = {}
-            for row, asked in enumerate(job.asks):
-                rows.setdefault(asked, []).append(row)
-            wanted = {rows[ask.hash].pop(0): answer for ask, answer in waiting if rows.get(ask.hash)}
-            if wanted:
-                taken = set(map(id, wanted.values()))
-                waiting = [pair for pair in waiting if id(pair[1]) not in taken]
+            for row, question in enumerate(job.asks):
+                rows.setdefault(question, []).append(row)
+            matched = {rows[ask.hash].pop(0): answer for ask, answer in waiting if rows.get(ask.hash)}
+            if matched:
+                matched_ids = set(map(id, matched.values()))
+                waiting = [pair for pair in waiting if id(pair[1]) not in matched_ids]
                 self._ours.add(job.name)
-                self._say(f"{job.name}: picked up, {len(wanted)} of its answers are wanted")
-                self._spawn(self._deliver(job, wanted, resumed=True), wanted)
+                self._say(f"{job.name}: picked up, {len(matched)} of its answers are wanted")
+                self._spawn(self._deliver(job, matched, resumed=True), matched)
         if waiting:
             self._spawn(self._submit(waiting), dict(enumerate(answer for _, answer in waiting)))
 
@@ -142,19 +142,19 @@ class Batcher:
 
     async def _deliver(self, job: _Job, answers: Mapping[int, Answer], resumed: bool = False) -> None:
         try:
-            found = await self._collected(job, resumed)
+            results = await self._collected(job, resumed)
         except Exception:
             self._ours.discard(job.name)
             raise
         for row, answer in answers.items():
-            one = found[row]
+            result = results[row]
             job.asks[row] = ""
             if answer.done():
                 continue
-            if isinstance(one, ModelError):
-                answer.set_exception(one)
+            if isinstance(result, ModelError):
+                answer.set_exception(result)
             else:
-                answer.set_result(one)
+                answer.set_result(result)
         self._keep(job)
         self._ours.discard(job.name)
 
@@ -166,7 +166,7 @@ class Batcher:
         failed, start = 0, time.monotonic()
         while True:
             try:
-                found = await self._model.collect(job.name, len(job.asks))
+                results = await self._model.collect(job.name, len(job.asks))
                 failed = 0
             except JobEndedError:
                 self._forget(job)
@@ -178,9 +178,9 @@ class Batcher:
                 failed += 1
                 if error.kind not in ("rate", "transient") or failed > POLL_FAULTS:
                     raise
-                found = None
-            if found is not None:
-                return found
+                results = None
+            if results is not None:
+                return results
             minutes = (time.monotonic() - start) / 60
             self._say(
                 f"{job.name}: {len(job.asks)} questions, waited for {minutes:.0f} min; interrupt and run again to "
@@ -195,9 +195,9 @@ class Batcher:
         jobs = []
         for path in sorted(self._folder.glob("*.json")) if self._folder is not None else []:
             with contextlib.suppress(StoreError, KeyError, TypeError):
-                kept = read_json(path)
-                if kept["model"] == hash_json(dict(self.identity)) and kept["job"] not in self._ours:
-                    jobs.append(_Job(str(kept["job"]), list(kept["asks"]), path))
+                record = read_json(path)
+                if record["model"] == hash_json(dict(self.identity)) and record["job"] not in self._ours:
+                    jobs.append(_Job(str(record["job"]), list(record["asks"]), path))
         return jobs
 
     def _keep(self, job: _Job) -> None:
@@ -221,13 +221,13 @@ class Batcher:
 
 def sayer(quiet: bool) -> Callable[[str], None] | None:
     """Prints a line now and then on stderr; None when quiet."""
-    shown = -_SAY_S
+    last = -_SAY_S
 
     def say(text: str) -> None:
-        nonlocal shown
+        nonlocal last
         now = time.monotonic()
-        if now - shown >= _SAY_S:
-            shown = now
+        if now - last >= _SAY_S:
+            last = now
             print(text, file=sys.stderr, flush=True)
 
     return None if quiet else say

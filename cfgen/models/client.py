@@ -3,17 +3,20 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.errors import SetupError
+from cfgen.core.errors import SetupError, StoreError
+from cfgen.core.files import read_json, write_bytes
+from cfgen.core.hashing import canonical_json, hash_json
 from cfgen.core.network import current
-from cfgen.models.base import Ask, Model, ModelError, Reply
+from cfgen.models.base import Ask, Model, ModelError, Picture, Reply
 from cfgen.models.batcher import Batcher
-from cfgen.models.cache import Calls, Replies
-from cfgen.models.ledger import Ledger
-from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
+from cfgen.models.limits import BudgetSpentError, Ledger, Limits, Meter, with_retries
+
+#: What is known of each call, in order: what for, how it ended, what it cost.
+Calls = list[dict[str, Any]]
 
 
 class Client:
@@ -75,7 +78,7 @@ class Client:
         Raises:
             SetupError: as :meth:`check`, or the model cannot be loaded.
         """
-        if any(model is one for one in self._opened):
+        if any(model is opened for opened in self._opened):
             return
         opening = self._opening.get(id(model))
         if opening is None:
@@ -116,18 +119,18 @@ class Client:
         """
         key = Replies.key(model.identity, ask, vote)
         cacheable = getattr(model, "cacheable", True)
-        kept = self.replies.get(key) if cacheable else None
-        if kept is not None:
+        cached = self.replies.get(key) if cacheable else None
+        if cached is not None:
             self.meter.cached += 1
             if calls is not None:
-                calls[:] = kept.calls
-            return kept.reply
+                calls[:] = cached.calls
+            return cached.reply
         await self.open(model)
-        told: Calls = [] if calls is None else calls
+        log: Calls = [] if calls is None else calls
         self._wanted[ask.hash] += 1
         try:
             reply = await with_retries(
-                lambda: self._call(model, ask, prices or self.limits, told, note or {}), self.meter
+                lambda: self._call(model, ask, prices or self.limits, log, note or {}), self.meter
             )
         except ModelError as error:
             if error.kind == "fatal":
@@ -136,13 +139,13 @@ class Client:
         finally:
             self._wanted[ask.hash] -= 1
         if cacheable and reply.finish == "complete" and fits(reply.text):
-            self.replies.put(key, reply, told)
+            self.replies.put(key, reply, log)
         return reply
 
     def _owed(self) -> int:
         """Questions in batch jobs of earlier runs that are not asked again now."""
-        sent = (asked for model in self._opened if isinstance(model, Batcher) for asked in model.sent())
-        return sum(not self._wanted[asked] for asked in sent)
+        sent = (ask for model in self._opened if isinstance(model, Batcher) for ask in model.sent())
+        return sum(not self._wanted[ask] for ask in sent)
 
     def broke(self, after: str = "") -> str:
         """What to say when the budget is spent. ``after``: what was done with it."""
@@ -152,7 +155,7 @@ class Client:
         )
 
     async def _call(
-        self, model: Model, ask: Ask, prices: Limits, told: Calls, note: Mapping[str, Any]
+        self, model: Model, ask: Ask, prices: Limits, log: Calls, note: Mapping[str, Any]
     ) -> Reply:
         slot = self._slots.setdefault(id(model), asyncio.Semaphore(model.at_once or self.limits.concurrency))
         purpose = str(note.get("for", self.account))
@@ -160,14 +163,14 @@ class Client:
             async with slot:
                 reply = await model.ask(ask)
         except ModelError as error:
-            told.append({**note, "outcome": f"failed: {error.kind}", "reason": str(error)})
+            log.append({**note, "outcome": f"failed: {error.kind}", "reason": str(error)})
             self.ledger.add(model.id, purpose, False, {}, failed=error.kind)
             raise
         usage = dict(reply.usage)
         if usd := prices.cost(usage):
             usage["usd"] = round(usd, 6)
         reply = replace(reply, usage=usage)
-        told.append({**note, **_told(reply)})
+        log.append({**note, **_told(reply)})
         self.pictures += len(reply.pictures)
         self.ledger.add(model.id, purpose, reply.finish == "complete" and not reply.empty, usage)
         return reply
@@ -176,12 +179,73 @@ class Client:
 def _told(reply: Reply) -> dict[str, Any]:
     """A reply in a report: how it ended, its words if it had any, what it cost."""
     outcome = "answered" if reply.finish == "complete" else reply.finish
-    told: dict[str, Any] = {"outcome": outcome, "usage": dict(reply.usage)}
+    entry: dict[str, Any] = {"outcome": outcome, "usage": dict(reply.usage)}
     if reply.reason:
-        told["reason"] = reply.reason
+        entry["reason"] = reply.reason
     if reply.text:
-        told["words"] = reply.text[:300]
-    return told
+        entry["words"] = reply.text[:300]
+    return entry
 
 
 __all__ = ["BudgetSpentError", "Calls", "Client"]
+
+
+# --- cache -------------------------------------------------------------------------------------
+# Replies that need not be paid for twice: one JSON file each, named by the hash of everything that decides it.
+
+_ENDING = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A reply and the calls it took, those before it that were declined among them."""
+
+    reply: Reply
+    calls: Calls
+
+
+class Replies:
+    """``folder``: None keeps nothing. Only complete replies that could be read belong in here."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    @staticmethod
+    def key(identity: Mapping[str, Any], ask: Ask, vote: int) -> str:
+        """Everything that changes the answer: model, wording, pictures in their order, and which vote or seed."""
+        return hash_json({"model": dict(identity), "ask": ask.hash, "vote": vote})
+
+    def has(self, key: str) -> bool:
+        path = self._path(key)
+        return path is not None and path.is_file()
+
+    def get(self, key: str) -> Kept | None:
+        """None when there is none, or none that can be read."""
+        path = self._path(key)
+        if path is None or not path.is_file():
+            return None
+        try:
+            record = read_json(path)
+            named = record.get("pictures", [])
+            pictures = tuple(Picture((path.parent / name).read_bytes(), mime) for name, mime in named)
+            reply = Reply(record["text"], usage=record.get("usage", {}), pictures=pictures)
+            return Kept(reply, [dict(call) for call in record.get("calls", [])])
+        except (StoreError, KeyError, OSError, ModelError, TypeError, ValueError):
+            return None
+
+    def put(self, key: str, reply: Reply, calls: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Pictures first, then the JSON file whose existence makes it count."""
+        path = self._path(key)
+        if path is None:
+            return
+        names = []
+        for number, picture in enumerate(reply.pictures):
+            name = f"{path.stem}.{number}.{_ENDING.get(picture.mime, 'bin')}"
+            write_bytes(path.parent / name, picture.data)
+            names.append([name, picture.mime])
+        content = {"text": reply.text, "usage": dict(reply.usage), "pictures": names, "calls": list(calls)}
+        write_bytes(path, canonical_json(content))
+
+    def _path(self, key: str) -> Path | None:
+        digest = key.removeprefix("sha256:")
+        return None if self.folder is None else self.folder / digest[:2] / f"{digest}.json"

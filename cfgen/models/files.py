@@ -3,15 +3,81 @@
 cfgen ships none of them. ``cfgen models get NAME`` brings one into one folder; who uses it looks for it there.
 """
 
+import contextlib
+import fcntl
 import hashlib
+import http.client
 import os
-from collections.abc import Mapping
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.network import current, host_of
 from cfgen.core.paths import cache_dir
-from cfgen.models.licences import APACHE2, BSD3, MIT
+from cfgen.core.progress import Progress
+
+MIT = """\
+MIT License
+
+Copyright (c) {holder}
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE."""
+
+BSD3 = """\
+BSD 3-Clause License
+
+Copyright (c) {holder}. All rights reserved.
+
+Redistribution and use in source and binary forms, with or without modification, are permitted provided that the
+following conditions are met:
+
+1. Redistributions of source code must retain the above copyright notice, this list of conditions and the following
+   disclaimer.
+
+2. Redistributions in binary form must reproduce the above copyright notice, this list of conditions and the following
+   disclaimer in the documentation and/or other materials provided with the distribution.
+
+3. Neither the name of the copyright holder nor the names of its contributors may be used to endorse or promote products
+   derived from this software without specific prior written permission.
+
+THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS "AS IS" AND ANY EXPRESS OR IMPLIED WARRANTIES,
+INCLUDING, BUT NOT LIMITED TO, THE IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS FOR A PARTICULAR PURPOSE ARE
+DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDER OR CONTRIBUTORS BE LIABLE FOR ANY DIRECT, INDIRECT, INCIDENTAL,
+SPECIAL, EXEMPLARY, OR CONSEQUENTIAL DAMAGES (INCLUDING, BUT NOT LIMITED TO, PROCUREMENT OF SUBSTITUTE GOODS OR
+SERVICES; LOSS OF USE, DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER CAUSED AND ON ANY THEORY OF LIABILITY,
+WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF
+THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE."""
+
+BSD2 = (BSD3[: BSD3.index("3. Neither")] + BSD3[BSD3.index("THIS SOFTWARE IS") :]).replace(
+    "3-Clause", "2-Clause"
+)
+
+APACHE2 = """\
+Copyright {holder}
+
+Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+License. You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+"AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+language governing permissions and limitations under the License."""
 
 #: names another folder for the files
 VARIABLE = "CFGEN_MODELS"
@@ -69,10 +135,10 @@ class ModelFile:
         """
         try:
             size = path.stat().st_size
-            found = sha256_of(path) if size in self.sizes else ""
+            digest = sha256_of(path) if size in self.sizes else ""
         except OSError as error:
             raise InputError(f"{path}: cannot read ({error.strerror}); {self.advice}") from error
-        return self.wrong(size, found)
+        return self.wrong(size, digest)
 
     def wrong(self, size: int, sha256: str) -> str:
         """The same of a size, and of a hash where the size is right."""
@@ -216,3 +282,134 @@ def sha256_of(path: Path) -> str:
     """64 hex digits over the bytes of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# --- download ----------------------------------------------------------------------------------
+# Bringing a model file: read from its upstream address or from elsewhere, checked, and only then put in its place.
+
+#: s without a byte before a server is given up
+TIMEOUT_S = 30.0
+_BLOCK = 1 << 20
+_MB = 1_000_000
+
+
+def bring(file: ModelFile, source: str = "", quiet: bool = False) -> Path:
+    """Put the file in its place, over whatever is there; returns the place.
+
+    Args:
+        source: a file or a URL to take it from instead of its upstream address; the same size and hash count.
+
+    Raises:
+        InputError: the source cannot be reached or read, or gives something else. Nothing is left behind.
+        StoreError: the folder cannot be written, or another process is bringing this file.
+    """
+    source = source or file.url
+    with _partial(file) as (target, path):
+        with _opened(file, source) as stream:
+            size, sha256 = _copy(file, source, stream, target, quiet)
+        if wrong := file.wrong(size, sha256):
+            raise InputError(f"model file '{file.name}' from {source}: {wrong}; {_again(file, source)}")
+        path.replace(file.place)
+    return file.place
+
+
+def check_source(file: ModelFile, source: str) -> None:
+    """Look at a ``source`` that is a file before anything else; a URL is looked at by :func:`bring` alone.
+
+    Raises:
+        InputError: it cannot be read, or is something else than ``file``.
+    """
+    if "://" in source:
+        return
+    with _opened(file, source):
+        wrong = file.wrong_with(Path(source).expanduser())
+    if wrong:
+        raise InputError(f"model file '{file.name}' from {source}: {wrong}; {_again(file, source)}")
+
+
+@contextlib.contextmanager
+def _partial(file: ModelFile) -> Iterator[tuple[BinaryIO, Path]]:
+    """The file under a temporary name, locked; gone at the end unless it was renamed.
+
+    One name for each file, so that what a killed process leaves is taken over by the next one.
+    """
+    path = file.place.with_name(f".{file.file}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        target = path.open("ab")
+    except OSError as error:
+        raise _unwritable(path.parent, error) from error
+    with target:
+        try:
+            fcntl.flock(target, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StoreError(
+                f"{path}: another process is bringing '{file.name}'; wait until it is done"
+            ) from None
+        try:
+            target.truncate(0)
+            yield target, path
+        finally:
+            path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _opened(file: ModelFile, source: str) -> Iterator[BinaryIO]:
+    """Bytes of a file or a URL, with every failure to read them as one line."""
+    try:
+        if "://" not in source:
+            with Path(source).expanduser().open("rb") as stream:
+                yield stream
+            return
+        if not source.startswith(("http://", "https://")):
+            raise InputError(f"--from {source}: expected a file, or an address with http:// or https://")
+        current().require(host_of(source), f"model file '{file.name}'")
+        with urllib.request.urlopen(source, timeout=TIMEOUT_S) as answer:
+            yield answer
+    except (OSError, http.client.HTTPException, ValueError) as error:  # URLError is an OSError
+        why = _words(error)
+        raise InputError(
+            f"model file '{file.name}': cannot read {source} ({why}); {_again(file, source)}"
+        ) from error
+
+
+def _copy(file: ModelFile, source: str, stream: BinaryIO, target: BinaryIO, quiet: bool) -> tuple[int, str]:
+    """Size and hash of what was copied; one block more than expected is the most that is read."""
+    digest, size = hashlib.sha256(), 0
+    progress = Progress(f"{file.file}, MB", -(-file.size // _MB), quiet)
+    while size <= max(file.sizes) and (block := stream.read(_BLOCK)):
+        digest.update(block)
+        try:
+            target.write(block)
+        except OSError as error:
+            raise _unwritable(file.place.parent, error) from error
+        before, size = size, size + len(block)
+        progress.step(by=-(-size // _MB) - -(-before // _MB))
+    try:
+        target.flush()
+    except OSError as error:
+        raise _unwritable(file.place.parent, error) from error
+    return size, digest.hexdigest()
+
+
+def _again(file: ModelFile, source: str) -> str:
+    if source != file.url:
+        return f"it has to be the file of {file.url}"
+    return f"try again, or bring it from another machine: cfgen models get {file.name} --from FILE"
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"the server says {error.code} {error.reason}"
+    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(reason, TimeoutError):
+        return f"no answer within {TIMEOUT_S:g} s"
+    message = (reason.strerror if isinstance(reason, OSError) else None) or str(reason)
+    return " ".join(message.split())[:200] or type(reason).__name__
+
+
+def _unwritable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"{folder}: cannot write ({error.strerror or error}); free space, fix permissions, or name another folder "
+        "in $CFGEN_MODELS"
+    )

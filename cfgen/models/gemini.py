@@ -1,11 +1,13 @@
 """Google's Gemini models through google-genai, one request at a time or as batch jobs."""
 
 import json
+import logging
 import os
 import ssl
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -84,14 +86,16 @@ class Gemini:
     async def ask(self, ask: Ask) -> Reply:
         """The request goes in as REST has it: the SDK would spend as long on typed parts as on sending them."""
         types = _types()
-        whole = types.HttpOptions(extra_body=self._request(ask))
+        http_options = types.HttpOptions(extra_body=self._request(ask))
         try:
-            found = await self._client.aio.models.generate_content(
-                model=self.id, contents=_REPLACED, config=types.GenerateContentConfig(http_options=whole)
+            response = await self._client.aio.models.generate_content(
+                model=self.id,
+                contents=_REPLACED,
+                config=types.GenerateContentConfig(http_options=http_options),
             )
         except Exception as error:
             raise self._fault(error) from None
-        return self._reply(found)
+        return self._reply(response)
 
     async def close(self) -> None:
         if self._client is not None:
@@ -139,11 +143,11 @@ class Gemini:
         missing = ModelError(
             "transient", f"batch job {name} ended ({state}) without an answer to this question"
         )
-        found: list[Reply | ModelError] = [missing] * count
+        results: list[Reply | ModelError] = [missing] * count
         for index, row in rows:
             if 0 <= index < count:
-                found[index] = self._answer(row)
-        return found
+                results[index] = self._answer(row)
+        return results
 
     async def _rows(self, dest: Any) -> list[tuple[int, Any]]:
         """Number and content of every row that a job has written and that can be read."""
@@ -153,7 +157,7 @@ class Gemini:
             inlined = enumerate(dest.inlined_responses)
             return [(_place((row.metadata or {}).get("key", place)), row) for place, row in inlined]
         data = await self._client.aio.files.download(file=dest.file_name) if dest.file_name else b""
-        return [found for line in data.splitlines() if (found := _row(line)) is not None]
+        return [parsed for line in data.splitlines() if (parsed := _row(line)) is not None]
 
     def _answer(self, row: Any) -> Reply | ModelError:
         if row.response is not None:
@@ -164,8 +168,8 @@ class Gemini:
         message = self._without_key(str(getattr(row.error, "message", "")))
         return ModelError(kind_of_status(status), f"Gemini: {message[:200]}")
 
-    def _reply(self, found: Any) -> Reply:
-        return reply_of(found)
+    def _reply(self, response: Any) -> Reply:
+        return reply_of(response)
 
     def _request(self, ask: Ask) -> dict[str, Any]:
         """As the REST interface takes it."""
@@ -276,17 +280,17 @@ def _place(key: Any) -> int:
     return int(key) if str(key).isdecimal() else -1
 
 
-def reply_of(found: Any) -> Reply:
+def reply_of(response: Any) -> Reply:
     """Text without thoughts, how it ended, and what it cost."""
-    counts = found.usage_metadata
+    counts = response.usage_metadata
     usage = {
         "input_tokens": float(getattr(counts, "prompt_token_count", None) or 0),
         "output_tokens": float(getattr(counts, "candidates_token_count", None) or 0),
         "thinking_tokens": float(getattr(counts, "thoughts_token_count", None) or 0),
     }
-    candidate = (found.candidates or [None])[0]
+    candidate = (response.candidates or [None])[0]
     if candidate is None:
-        blocked = getattr(found.prompt_feedback, "block_reason", None)
+        blocked = getattr(response.prompt_feedback, "block_reason", None)
         if not blocked:
             return Reply("", usage=usage)
         return Reply("", "refused", f"no answer ({getattr(blocked, 'name', blocked)})", usage)
@@ -298,3 +302,47 @@ def reply_of(found: Any) -> Reply:
     if reason not in _DONE:
         return Reply(text, "refused", reason, usage)
     return Reply(text, "complete", "", usage)
+
+
+# --- gemini image ------------------------------------------------------------------------------
+# Gemini models that answer with a picture (Nano Banana).
+
+
+class GeminiImage(Gemini):
+    """One image model: pictures and words in, a picture out.
+
+    The question's schema holds ``aspect_ratio`` and ``image_size`` of the answer ("" leaves the latter to the model).
+    """
+
+    otherwise = "--inpainter composite"
+
+    def __init__(self, model: str, base_url: str, timeout_s: float) -> None:
+        super().__init__(model, base_url=base_url, timeout_s=timeout_s)
+        self.identity: Mapping[str, Any] = {"provider": "gemini", "model": model}
+
+    async def open(self) -> None:
+        # the SDK warns of every picture in an answer as if it were a mistake
+        logging.getLogger("google_genai.types").setLevel(logging.ERROR)
+        await super().open()
+
+    def _request(self, ask: Ask) -> dict[str, Any]:
+        request = super()._request(ask)
+        shape = {"aspectRatio": ask.schema["aspect_ratio"]}
+        if ask.schema["image_size"]:
+            shape["imageSize"] = ask.schema["image_size"]
+        return {
+            "contents": request["contents"],
+            "generationConfig": {"responseModalities": ["IMAGE"], "imageConfig": shape},
+        }
+
+    def _reply(self, response: Any) -> Reply:
+        """Complete with a picture; refused, with the finish reason, without one."""
+        reply = reply_of(response)
+        candidate = (response.candidates or [None])[0]
+        parts = (candidate.content.parts if candidate and candidate.content else None) or []
+        blobs = [p.inline_data for p in parts if p.inline_data and p.inline_data.data and not p.thought]
+        pictures = tuple(Picture(b.data, b.mime_type or "image/png") for b in blobs)
+        usage = {**reply.usage, "images": float(len(pictures))}
+        if not pictures:
+            return replace(reply, finish="refused", reason=reply.reason or "no picture", usage=usage)
+        return replace(reply, finish="complete", reason="", usage=usage, pictures=pictures)

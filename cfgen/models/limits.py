@@ -1,11 +1,14 @@
 """How fast and how much a model may be asked: requests and tokens a minute, retries, money."""
 
 import asyncio
+import json
+import os
 import random
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, Self
 
 from cfgen.core.errors import InputError
@@ -49,26 +52,26 @@ class Limits:
     poll_s: float = 30.0
 
     @classmethod
-    def of(cls, options: dict[str, Any], of: str = "judge", others: Iterable[str] = ()) -> Self:
+    def of(cls, options: dict[str, Any], of: str = "judge", further: Iterable[str] = ()) -> Self:
         """``of``: whose options these are, ``others``: more that it takes, for messages.
 
         Raises:
             InputError: an unknown option, one of another type, or one out of range.
         """
-        known = [f.name for f in fields(cls)]
+        option_names = [f.name for f in fields(cls)]
         for name, value in options.items():
-            if name not in known:
-                ours = [n for n in known if n != "votes" or "judge" in of]
-                names = ", ".join(dict.fromkeys([*others, *ours]))
+            if name not in option_names:
+                ours = [n for n in option_names if n != "votes" or "judge" in of]
+                names = ", ".join(dict.fromkeys([*further, *ours]))
                 raise InputError(f"{of} option '{name}' is not known; expected one of: {names}")
             kind = type(getattr(cls, name))
             if kind is float and isinstance(value, int) and not isinstance(value, bool):
                 options[name] = value = float(value)
             if type(value) is not kind:
                 raise InputError(f"{of} option '{name}': expected {kind.__name__}, found {value!r}")
-            least = 1 if name in ("votes", "concurrency", "batch_size") else 0
-            if kind in (int, float) and value < least:
-                raise InputError(f"{of} option '{name}': expected at least {least}, found {value}")
+            minimum = 1 if name in ("votes", "concurrency", "batch_size") else 0
+            if kind in (int, float) and value < minimum:
+                raise InputError(f"{of} option '{name}': expected at least {minimum}, found {value}")
         if options.get("max_usd") and not any(options.get(p) for p in PRICES):
             raise InputError(
                 f"{of} option 'max_usd' needs prices: usd_in and usd_out (a million tokens) or usd_image (a picture)"
@@ -173,16 +176,16 @@ class Meter:
         now = time.monotonic()
         if attempt and now - self._told >= _TELL_S:
             self._told = now
-            most = min(self.limits.retries + 1, error.most or self.limits.retries + 1)
+            attempts = min(self.limits.retries + 1, error.most or self.limits.retries + 1)
             owner = self.owner and f"{self.owner}: "
-            again = f"asking again in {seconds:.0f} s (try {attempt + 2} of {most})"
+            again = f"asking again in {seconds:.0f} s (try {attempt + 2} of {attempts})"
             print(f"cfgen: {owner}{error}; {again}", file=sys.stderr, flush=True)
 
     def _affordable(self) -> bool:
         """Whether the budget covers what is under way and, as far as its price is known, one request more."""
-        most, known = self.limits.max_usd, self.limits.usd_image
-        ahead = self.usd + (self._under_way + self.owed()) * max(self._typical_usd(), known)
-        return ahead < most and ahead + known <= most + 1e-9
+        budget, image_price = self.limits.max_usd, self.limits.usd_image
+        committed = self.usd + (self._under_way + self.owed()) * max(self._typical_usd(), image_price)
+        return committed < budget and committed + image_price <= budget + 1e-9
 
     def _typical_usd(self) -> float:
         if not self._priced:
@@ -224,3 +227,108 @@ async def with_retries(
             meter.finished()
         await asyncio.sleep(delay)
     raise AssertionError("unreachable: the last try returns or raises")
+
+
+# --- ledger ------------------------------------------------------------------------------------
+# What was paid for: one line a call in a file, so that a budget holds over commands that stop and go on.
+
+FILE = "spent.jsonl"
+
+
+@dataclass
+class _Sum:
+    """Of the lines before byte ``end``."""
+
+    end: int = 0
+    requests: int = 0
+    declined: int = 0
+    unpriced: int = 0
+    usage: dict[str, float] = field(default_factory=dict)
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        self.requests += 1
+        self.declined += not line["good"] and "failed" not in line
+        self.unpriced += "usd" not in line["usage"] and "failed" not in line
+        for name, value in line["usage"].items():
+            self.usage[name] = self.usage.get(name, 0.0) + float(value)
+
+    def told(self) -> Spent:
+        return Spent(
+            requests=self.requests,
+            declined=self.declined,
+            images=round(self.usage.get("images", 0)),
+            tokens_in=round(self.usage.get("input_tokens", 0)),
+            tokens_out=round(self.usage.get("output_tokens", 0) + self.usage.get("thinking_tokens", 0)),
+            usd=round(self.usage["usd"], 6) if "usd" in self.usage else None,
+            unpriced=self.unpriced,
+        )
+
+
+class Ledger:
+    """``folder``: None keeps nothing and has spent nothing. ``account``: only lines for this are summed; "": all."""
+
+    def __init__(self, folder: Path | None, account: str = "") -> None:
+        self.path = None if folder is None else folder / FILE
+        self._account = account
+        self._sum = _Sum()
+
+    def add(self, model: str, what: str, good: bool, usage: Mapping[str, float], failed: str = "") -> None:
+        """Note one call. ``what`` it was for; ``good``: was the answer of use; ``failed``: why there was none."""
+        if self.path is None:
+            return
+        content: dict[str, Any] = {"model": model, "for": what, "good": good, "usage": dict(usage)}
+        if failed:
+            content["failed"] = failed
+        # on a line of its own, even if a kill cut the one before it short
+        line = "\n" + json.dumps(content)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # one write to the end of the file: lines of several processes do not mix
+        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(handle, line.encode())
+        finally:
+            os.close(handle)
+
+    def total(self) -> Spent | None:
+        """The sum so far; None when nothing was spent. What it has read it does not read again."""
+        for line in self._after(self._sum.end):
+            self._sum.add(line)
+        return self._sum.told() if self._sum.requests else None
+
+    def usd(self, prices: Limits) -> float:
+        """Dollars so far; calls that were made without a price count at ``prices``."""
+        return sum(
+            line["usage"].get("usd", prices.cost(line["usage"])) for line in self._after(0, keep=False)
+        )
+
+    def _after(self, end: int, keep: bool = True) -> Iterator[dict[str, Any]]:
+        """Calls noted from byte ``end`` on; with ``keep``, the sum's own end moves behind them."""
+        if self.path is None or not self.path.is_file():
+            return
+        with self.path.open("rb") as file:
+            file.seek(end)
+            for line in file:
+                try:
+                    content = json.loads(line)
+                except ValueError:  # empty, or cut short: the last one may be being written
+                    if not line.endswith(b"\n"):
+                        return
+                    content = None
+                end += len(line)
+                if keep:
+                    self._sum.end = end
+                if content is not None and self._account in ("", content["for"]):
+                    yield content
+
+
+def in_words(spent: Spent) -> str:
+    """For a progress line and the end of a build."""
+    words = [f"{spent.requests} requests", f"{spent.images} pictures"]
+    if spent.declined:
+        words.append(f"{spent.declined} declined")
+    words.append(f"{(spent.tokens_in + spent.tokens_out) / 1e6:.2f}M tokens")
+    if spent.usd is not None:
+        words.append(f"${spent.usd:.2f}")
+    if spent.unpriced:
+        words.append("no prices given" if spent.usd is None else f"{spent.unpriced} of them without a price")
+    return ", ".join(words)

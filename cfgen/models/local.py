@@ -96,17 +96,17 @@ class Local:
 
     def _answer_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
         """Answer what waits now, up to a batch; each call leaves no fewer answered than it came for."""
-        taken: list[tuple[Ask, asyncio.Future[Reply]]] = []
-        while self._waiting and len(taken) < (self.at_once or 1):
-            taken.append(self._waiting.popleft())
-        if not taken:
+        batch: list[tuple[Ask, asyncio.Future[Reply]]] = []
+        while self._waiting and len(batch) < (self.at_once or 1):
+            batch.append(self._waiting.popleft())
+        if not batch:
             return
         try:
-            replies = self._generate([ask for ask, _ in taken])
+            replies = self._generate([ask for ask, _ in batch])
         except BaseException as error:
-            loop.call_soon_threadsafe(_settle, [(reply, error) for _, reply in taken])
+            loop.call_soon_threadsafe(_settle, [(reply, error) for _, reply in batch])
             return
-        answers = [(reply, made) for (_, reply), made in zip(taken, replies, strict=True)]
+        answers = [(reply, answer) for (_, reply), answer in zip(batch, replies, strict=True)]
         loop.call_soon_threadsafe(_settle, answers)
 
     async def close(self) -> None:
@@ -138,18 +138,18 @@ class Local:
 
     def _loading(self, device: str) -> dict[str, Any]:
         """What ``from_pretrained`` is told of bits, places and attention."""
-        told: dict[str, Any] = {"attn_implementation": self._attention} if self._attention else {}
+        options: dict[str, Any] = {"attn_implementation": self._attention} if self._attention else {}
         if self._offload:
-            told["device_map"] = "auto"
+            options["device_map"] = "auto"
         elif self._bits:
-            told["device_map"] = {"": device}
+            options["device_map"] = {"": device}
         if self._bits:
             from transformers import BitsAndBytesConfig
 
-            told["quantization_config"] = BitsAndBytesConfig(
+            options["quantization_config"] = BitsAndBytesConfig(
                 load_in_8bit=self._bits == 8, load_in_4bit=self._bits == 4
             )
-        return told
+        return options
 
     def _generate(self, asks: list[Ask]) -> list[Reply]:
         import torch
@@ -166,10 +166,10 @@ class Local:
             **several,
         ).to(self._model.device)
         with torch.inference_mode():
-            made = self._model.generate(**inputs, max_new_tokens=self._max_new_tokens, do_sample=False)
+            tokens = self._model.generate(**inputs, max_new_tokens=self._max_new_tokens, do_sample=False)
         width = inputs["input_ids"].shape[1]
         read = inputs["attention_mask"].sum(1).tolist() if several else [width]
-        return [self._reply(row[width:], count) for row, count in zip(made, read, strict=True)]
+        return [self._reply(row[width:], count) for row, count in zip(tokens, read, strict=True)]
 
     def _reply(self, fresh: Any, read: int) -> Reply:
         """``fresh``: the tokens made; where others took longer, filled up behind the one that ends it."""
@@ -184,13 +184,13 @@ class Local:
 
 def _settle(answers: "Sequence[tuple[asyncio.Future[Reply], Reply | BaseException]]") -> None:
     """All in one step: who were answered together can ask together again."""
-    for reply, found in answers:
+    for reply, result in answers:
         if reply.done():
             continue
-        if isinstance(found, BaseException):
-            reply.set_exception(found)
+        if isinstance(result, BaseException):
+            reply.set_exception(result)
         else:
-            reply.set_result(found)
+            reply.set_result(result)
 
 
 def _system(ask: Ask) -> dict[str, Any]:

@@ -97,13 +97,13 @@ class OpenAI:
 
     async def ask(self, ask: Ask) -> Reply:
         try:
-            found = await self._completion(ask)
+            response = await self._completion(ask)
         except Exception as error:
             raise self._fault(error) from None
         try:
-            reply = _reply(found)
+            reply = _reply(response)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-            raise self._strange(found) from None
+            raise self._strange(response) from None
         self._spoke = True
         return reply
 
@@ -115,11 +115,11 @@ class OpenAI:
         try:
             return await create(**self._body(ask, cap))
         except openai.BadRequestError as error:
-            other = _CAPS[cap == _CAPS[0]]
-            if error.param != cap or other not in str(error):
+            alternative = _CAPS[cap == _CAPS[0]]
+            if error.param != cap or alternative not in str(error):
                 raise
-            self._cap = other
-        return await create(**self._body(ask, other))
+            self._cap = alternative
+        return await create(**self._body(ask, alternative))
 
     async def close(self) -> None:
         if self._client is not None:
@@ -152,12 +152,16 @@ class OpenAI:
             return self._strange(getattr(error, "doc", None) or getattr(error, "body", None) or "")
         return ModelError("bad", f"{self.base_url}: {type(error).__name__}: {str(error)[:200]}")
 
-    def _strange(self, found: Any) -> ModelError:
+    def _strange(self, response: Any) -> ModelError:
         """It answered, but with no chat completion; one that never gave any is most likely something else."""
         self._others += 1
-        text = found if isinstance(found, str) else getattr(found, "model_dump_json", lambda: str(found))()
-        said = repr(" ".join(text.split())[:60]) if text.strip() else "an empty body"
-        words = f"{self.base_url}: expected a chat completion, found {said}"
+        text = (
+            response
+            if isinstance(response, str)
+            else getattr(response, "model_dump_json", lambda: str(response))()
+        )
+        excerpt = repr(" ".join(text.split())[:60]) if text.strip() else "an empty body"
+        words = f"{self.base_url}: expected a chat completion, found {excerpt}"
         if self._spoke or self._others < USELESS_TRIES:
             return ModelError("transient", words, most=USELESS_TRIES)
         return ModelError(
@@ -167,8 +171,8 @@ class OpenAI:
     def _why(self, error: Any) -> str:
         """The server's own words, shortened and without the key."""
         body = error.body
-        said = body.get("message") if isinstance(body, dict) else None
-        text = str(said if said else error.response.text)
+        message = body.get("message") if isinstance(body, dict) else None
+        text = str(message if message else error.response.text)
         return (text.replace(self._key, "[key]") if self._key else text)[:200]
 
 
@@ -185,10 +189,10 @@ def _message(turn: Turn) -> dict[str, Any]:
     return {"role": "user", "content": content}
 
 
-def _reply(found: Any) -> Reply:
-    choice = found.choices[0]
+def _reply(response: Any) -> Reply:
+    choice = response.choices[0]
     message, why = choice.message, choice.finish_reason or ""
-    counts = found.usage
+    counts = response.usage
     usage = {
         "input_tokens": float(getattr(counts, "prompt_tokens", None) or 0),
         "output_tokens": float(getattr(counts, "completion_tokens", None) or 0),

@@ -16,19 +16,19 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn")
 _UNSURE = re.compile(r"[^ -~\n\t]")
 
 
-def quote(text: str, most: int = MAX_CHARS) -> str:
+def quote(text: str, limit: int = MAX_CHARS) -> str:
     """Every line behind a bar; angle brackets replaced, control and invisible characters dropped.
 
     Beyond ``most`` characters the middle is cut out, and the text says so. The result holds no ``<`` and no line that
     does not start with a bar, whatever the input.
     """
-    whole = len(text)
-    if whole > most:
-        left_out = f"\n[... {whole - most} characters left out ...]\n"
-        text = text[: most - _TAIL] + left_out + text[-_TAIL:]
+    length = len(text)
+    if length > limit:
+        left_out = f"\n[... {length - limit} characters left out ...]\n"
+        text = text[: limit - _TAIL] + left_out + text[-_TAIL:]
     text = re.sub(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]", "\n", text)
-    kept = _UNSURE.sub(lambda c: "" if unicodedata.category(c[0]) in _HIDDEN else c[0], text)
-    return "\n".join(f"| {line}".rstrip() for line in kept.translate(_BRACKETS).split("\n"))
+    visible_text = _UNSURE.sub(lambda c: "" if unicodedata.category(c[0]) in _HIDDEN else c[0], text)
+    return "\n".join(f"| {line}".rstrip() for line in visible_text.translate(_BRACKETS).split("\n"))
 
 
 def cut_notes(texts: Mapping[str, str]) -> tuple[str, ...]:

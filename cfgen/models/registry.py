@@ -44,11 +44,11 @@ def create_model(
     own = {name: value for name, value in options.items() if name in takes}
     rest = {"cache": cache, **{name: value for name, value in options.items() if name not in takes}}
     limits = Limits.of(rest, owner, takes)
-    made: Any = MODELS.create(provider, own)
+    model: Any = MODELS.create(provider, own)
     if not limits.batch:
-        return made, limits
-    if not hasattr(made, "submit"):
+        return model, limits
+    if not hasattr(model, "submit"):
         raise InputError(
             f"{owner} option 'batch': model provider '{provider}' takes no batch jobs; leave it out"
         )
-    return Batcher(made, limits.batch_size, limits.poll_s, limits.cache), limits
+    return Batcher(model, limits.batch_size, limits.poll_s, limits.cache), limits

@@ -7,7 +7,7 @@ from typing import Any
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_json
 from cfgen.core.hashing import hash_json
-from cfgen.core.plain import plain_text
+from cfgen.core.sanitize import plain_text
 from cfgen.models.base import Ask, Form, ModelError, Reply
 
 
@@ -51,13 +51,13 @@ class Scripted:
         self._asked.clear()
 
     async def ask(self, ask: Ask) -> Reply:
-        found = self._replies.get(ask.key, self._replies.get(ask.key.split(".")[0], self._default))
-        if isinstance(found, list):
+        reply = self._replies.get(ask.key, self._replies.get(ask.key.split(".")[0], self._default))
+        if isinstance(reply, list):
             turn = self._asked[ask.key] = self._asked.get(ask.key, -1) + 1
-            found = found[turn % len(found)] if found else None
-        if found is None:
+            reply = reply[turn % len(reply)] if reply else None
+        if reply is None:
             raise ModelError("bad", "the file of scripted replies has none for this item and no default")
-        return Reply(str(found))
+        return Reply(str(reply))
 
     async def close(self) -> None:
         return None
@@ -66,5 +66,5 @@ class Scripted:
 def _plain(reply: Any) -> Any:
     """Text, or a list of it, through the door; None stays."""
     if isinstance(reply, list):
-        return [_plain(one) for one in reply]
+        return [_plain(item) for item in reply]
     return reply if reply is None else plain_text(str(reply))[0]

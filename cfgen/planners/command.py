@@ -15,7 +15,7 @@ from typing import IO, Any, cast
 
 from cfgen.core import confine
 from cfgen.core.errors import InputError
-from cfgen.core.plain import MAX_CHARS
+from cfgen.core.sanitize import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError, describe_exit
 from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.planners.runtime import Running, Runtime, start

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from cfgen.core.errors import InputError
-from cfgen.core.warn import warn
+from cfgen.core.errors import InputError, warn
 from cfgen.planners import devices
 from cfgen.planners.registry import OpenPlanner
 

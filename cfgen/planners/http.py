@@ -13,7 +13,7 @@ from typing import Any
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import hash_json
 from cfgen.core.network import current, host_of
-from cfgen.core.plain import MAX_CHARS, plain_json, visible
+from cfgen.core.sanitize import MAX_CHARS, plain_json, visible
 from cfgen.models.base import retry_after
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.network import OUT_OF_SERVICE, no_route

@@ -13,11 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.errors import InputError, StoreError
+from cfgen.core.errors import InputError, StoreError, warn
 from cfgen.core.files import read_json
 from cfgen.core.hashing import derive_id
-from cfgen.core.plain import MAX_CHARS, plain_text
-from cfgen.core.warn import warn
+from cfgen.core.sanitize import MAX_CHARS, plain_text
 from cfgen.planners.answer import CheckedResponse, PlanFaultError, check_response
 from cfgen.planners.protocol import Observation, Requirements, Response
 

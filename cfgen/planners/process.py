@@ -15,7 +15,7 @@ from typing import Any
 
 from cfgen.core import confine
 from cfgen.core.errors import CfgenError, Shortfall
-from cfgen.core.plain import MAX_CHARS, visible
+from cfgen.core.sanitize import MAX_CHARS, visible
 from cfgen.planners.answer import PlanFaultError, describe_exit
 from cfgen.planners.client import COMPLAINT, VERSION, Channel, ChannelError
 from cfgen.planners.fingerprint import changes

@@ -13,8 +13,8 @@ from cfgen.core.engines.registry import importable
 from cfgen.core.errors import CfgenError, InputError, did_you_mean
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.network import current, without_secrets
-from cfgen.core.plain import MAX_CHARS
 from cfgen.core.registry import Extra, Registry
+from cfgen.core.sanitize import MAX_CHARS
 from cfgen.models.limits import TERMS
 from cfgen.models.registry import MODELS
 from cfgen.planners.answer import PlanFaultError, check_response

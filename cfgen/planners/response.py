@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cfgen.core.errors import CfgenError
-from cfgen.core.plain import MAX_CHARS, plain_json, plain_numbers, plain_text, visible
+from cfgen.core.sanitize import MAX_CHARS, plain_json, plain_numbers, plain_text, visible
 from cfgen.planners.client import Response
 
 if TYPE_CHECKING:

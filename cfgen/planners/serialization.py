@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cfgen.core.files import png_bytes
-from cfgen.core.plain import MAX_CHARS, plain_json
+from cfgen.core.sanitize import MAX_CHARS, plain_json
 from cfgen.planners.answer import CheckedResponse, PlanFaultError, check_response
 from cfgen.planners.protocol import Observation, Requirements
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from cfgen.core.errors import CfgenError, InputError, Shortfall
 from cfgen.core.network import obey
-from cfgen.core.plain import plain_json, plain_text, visible
+from cfgen.core.sanitize import plain_json, plain_text, visible
 from cfgen.planners.client import VERSION, Channel, Requirements, connect, fields_of, observation
 from cfgen.planners.fingerprint import fingerprint
 from cfgen.planners.network import transient_kind

@@ -7,7 +7,7 @@ from typing import Any
 
 from cfgen.core.hashing import hash_bytes
 from cfgen.core.network import without_secrets
-from cfgen.core.plain import visible
+from cfgen.core.sanitize import visible
 from cfgen.records import PlannerRun
 
 #: of what is in a fingerprint, an option

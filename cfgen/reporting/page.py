@@ -11,8 +11,7 @@ import cv2
 
 from cfgen.benchmark.frames import AUGMENTED, ORIGINAL, frame_file, frame_path
 from cfgen.core.faults import contained
-from cfgen.core.files import write_bytes
-from cfgen.core.stored_frame import FrameFile
+from cfgen.core.files import FrameFile, write_bytes
 from cfgen.perception.registry import seen_by
 from cfgen.records import DIMENSIONS, Case, Fault
 from cfgen.reporting.cases import CaseFiles

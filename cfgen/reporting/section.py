@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cfgen.core.plain import markdown_line
+from cfgen.core.sanitize import markdown_line
 from cfgen.records import Fault
 from cfgen.reporting.drawing import Drawing
 

@@ -11,12 +11,11 @@ from itertools import islice
 import attrs
 
 from cfgen.benchmark.context import taxonomy_identity
-from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, importable
+from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, importable, shard_of
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
-from cfgen.core.shard import shard_of
 from cfgen.metrics.rates import Rate
 from cfgen.options import ScoreOptions
 from cfgen.planners.crew import Member

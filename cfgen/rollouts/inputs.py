@@ -11,9 +11,8 @@ import numpy as np
 
 from cfgen.benchmark.frames import frame_file, frame_path, picture_of
 from cfgen.core.errors import InputError, StoreError, did_you_mean
-from cfgen.core.files import check_version, read_json, read_record
+from cfgen.core.files import FrameLike, Held, check_version, read_json, read_record
 from cfgen.core.hashing import derive_seed
-from cfgen.core.stored_frame import FrameLike, Held
 from cfgen.geometry.camera import resized
 from cfgen.geometry.driving import Start
 from cfgen.perception.view import SceneView

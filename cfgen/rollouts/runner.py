@@ -13,11 +13,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from cfgen.core.errors import InputError, Shortfall, StoreError
+from cfgen.core.errors import InputError, Shortfall, StoreError, warn
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
-from cfgen.core.warn import warn
 from cfgen.options import ScoreOptions
 from cfgen.planners import devices
 from cfgen.planners.answer import CheckedResponse, PlanFaultError, check_response, to_plan

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from cfgen.core.files import read_record
-from cfgen.core.plain import was_cut
+from cfgen.core.sanitize import was_cut
 from cfgen.metrics.rates import Rate
 from cfgen.records import (
     CONTROLS,

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from cfgen.core.errors import StoreError
+from cfgen.core.errors import StoreError, warn
 from cfgen.core.files import read_record
-from cfgen.core.warn import warn
 from cfgen.planners.fingerprint import changes
 from cfgen.planners.registry import OpenPlanner
 from cfgen.records import PlannerRun

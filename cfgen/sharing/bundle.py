@@ -14,10 +14,10 @@ from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from cfgen.core.environment import environment
 from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.files import explain, must_be_new, read_each, read_record
 from cfgen.core.hashing import canonical_json, hash_bytes, hash_json
+from cfgen.core.machine import environment
 from cfgen.judge.registry import stored_judge
 from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.registry import Rubric, bounds_overall

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.plain import markdown_line, one_line
+from cfgen.core.sanitize import markdown_line, one_line
 from cfgen.records import Benchmark, BuildReport
 from cfgen.sharing.licences import OPEN, card_id
 

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.benchmark.frames import frame_path, picture_bytes
-from cfgen.core.errors import InputError, StoreError
+from cfgen.core.errors import InputError, StoreError, warn
 from cfgen.core.files import must_be_new, png_bytes, read_record
 from cfgen.core.hashing import canonical_json, hash_bytes
 from cfgen.core.progress import Progress
-from cfgen.core.warn import warn
 from cfgen.records import BuildReport, Case, Frame
 from cfgen.scenes.anonymize import TOLD as ANONYMIZED
 from cfgen.scenes.folder import SceneFolder, load_scene

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from cfgen.core.errors import InputError
 from cfgen.core.paths import license_file
-from cfgen.core.plain import markdown_line, one_line
-from cfgen.models.licences import BSD2, BSD3, MIT
+from cfgen.core.sanitize import markdown_line, one_line
+from cfgen.models.files import BSD2, BSD3, MIT
 from cfgen.scenes.folder import load_scene
 from cfgen.storage.store import Store
 

@@ -25,7 +25,9 @@ from cfgen.benchmark.verifying import Verification
 from cfgen.core.errors import CfgenError, InputError, StoreError
 from cfgen.core.faults import ends_the_run
 from cfgen.core.files import (
+    added,
     decode_image,
+    difference,
     explain,
     must_be_new,
     png_bytes,
@@ -35,7 +37,6 @@ from cfgen.core.files import (
 )
 from cfgen.core.hashing import canonical_json, hash_bytes, hash_image, hash_json
 from cfgen.core.progress import Progress
-from cfgen.core.stored_frame import added, difference
 from cfgen.records import Case, Frame, Record, Sha256
 from cfgen.scenes.folder import SceneFolder, copy_scene, find_scenes, load_scene, scene_hash
 from cfgen.sharing.archive import new_archive, open_archive, read_entry, undated

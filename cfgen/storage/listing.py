@@ -79,8 +79,8 @@ def short_cases(store: _Folders, memory: FileIndex | None = None) -> dict[str, S
     def learn(ids: Sequence[str]) -> Iterable[Short | None]:
         return (_short(store.case_dir(case_id) / "case.json", Case, _of_case) for case_id in ids)
 
-    told = indexed(store.root, _CASES, case_files(store.root), learn, memory)
-    return {name: one for name, one in told.items() if one is not None}
+    entries = indexed(store.root, _CASES, case_files(store.root), learn, memory)
+    return {name: entry for name, entry in entries.items() if entry is not None}
 
 
 def short_rejections(store: _Folders, memory: FileIndex | None = None) -> list[Refused]:
@@ -94,8 +94,8 @@ def short_rejections(store: _Folders, memory: FileIndex | None = None) -> list[R
         paths = (store.rejected_dir(case_id) / "rejection.json" for case_id in ids)
         return (_short(path, Rejection, partial(_of_rejection, path)) for path in paths)
 
-    told = indexed(store.root, _REJECTIONS, rejection_files(store.root), learn, memory)
-    return [Refused(**one) for one in told.values() if one is not None]
+    entries = indexed(store.root, _REJECTIONS, rejection_files(store.root), learn, memory)
+    return [Refused(**entry) for entry in entries.values() if entry is not None]
 
 
 def _short(path: Path, kind: type[Stored], of: Callable[[Short], Short]) -> Short | None:
@@ -129,13 +129,13 @@ def _of_case(content: Short) -> Short:
 
 
 def _of_rejection(path: Path, content: Short) -> Short:
-    whole = path.with_name("case.json")
+    case_path = path.with_name("case.json")
     return {
         **{key: content[key] for key in _OF_REJECTION},
         "by": content.get("by", "gates"),
         "unsuited": content.get("unsuited", False),
         "broke": content.get("fault") is not None,
-        "whole": _short(whole, Case, _of_case) if whole.is_file() else None,
+        "whole": _short(case_path, Case, _of_case) if case_path.is_file() else None,
     }
 
 

@@ -53,15 +53,15 @@ class PlanFile:
         """
         if not pairs:
             return
-        known = self._read()
+        planned = self._read()
         lines = b"".join(pair.model_dump_json(exclude_defaults=True).encode() + b"\n" for pair in pairs)
-        chained = _chained(known.hash, lines)
+        chained = _chained(planned.hash, lines)
         added = lines + _closing(len(pairs), chained)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("r+b" if self.path.is_file() else "xb") as file:
-                file.truncate(known.size)  # of a writer that was killed
-                file.seek(known.size)
+                file.truncate(planned.size)  # of a writer that was killed
+                file.seek(planned.size)
                 file.write(added)
             if bucket := bucket_of(self.path):
                 bucket.send(self.path, self.path.read_bytes())
@@ -71,7 +71,7 @@ class PlanFile:
                 f"{self.path}: cannot write ({error.strerror or error}); free space or fix permissions and run the "
                 "same command again: what is already there is kept"
             ) from error
-        self._known = _Read(stamp, (*known.pairs, *pairs), known.size + len(added), chained)
+        self._known = _Read(stamp, (*planned.pairs, *pairs), planned.size + len(added), chained)
 
     def _read(self) -> _Read:
         try:
@@ -85,23 +85,23 @@ class PlanFile:
         return self._known
 
     def _parsed(self, content: bytes, stamp: Stamp) -> _Read:
-        found: list[Planned] = []
+        pairs: list[Planned] = []
         closed, size, end, chained = 0, 0, 0, ""
         for number, line in enumerate(content.splitlines(keepends=True), start=1):
-            begun, end = end, end + len(line)
+            start, end = end, end + len(line)
             if not line.endswith(b"\n"):
                 break
             if not line.startswith(_CLOSES):
-                found.append(self._pair(line, number))
+                pairs.append(self._pair(line, number))
                 continue
-            chained = _chained(chained, content[size:begun])
-            if line != _closing(len(found) - closed, chained):
+            chained = _chained(chained, content[size:start])
+            if line != _closing(len(pairs) - closed, chained):
                 raise StoreError(
                     f"{self.path}: line {number}: does not match the lines before it: they were changed after cfgen "
                     "wrote them; restore the file from a copy"
                 )
-            closed, size = len(found), end
-        return _Read(stamp, tuple(found[:closed]), size, chained)
+            closed, size = len(pairs), end
+        return _Read(stamp, tuple(pairs[:closed]), size, chained)
 
     def _pair(self, line: bytes, number: int) -> Planned:
         try:

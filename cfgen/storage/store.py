@@ -52,9 +52,11 @@ class Store(PeoplesRecords):
     def __init__(self, root: Path) -> None:
         self.root = Path(root)
         if not (self.root / MARKER).is_file():
-            found = "another folder" if self.root.is_dir() else "a file" if self.root.exists() else "nothing"
+            problem = (
+                "another folder" if self.root.is_dir() else "a file" if self.root.exists() else "nothing"
+            )
             raise StoreError(
-                f"{self.root}: expected a benchmark directory (with {MARKER}), found {found}; make one with: "
+                f"{self.root}: expected a benchmark directory (with {MARKER}), found {problem}; make one with: "
                 f"cfgen build --n 66 --out {'bench' if self.root.is_file() else self.root}"
             )
         self.work = self.root / ".work"
@@ -82,13 +84,13 @@ class Store(PeoplesRecords):
         name, identity = self.benchmark.perception, self.benchmark.perception_identity
 
         def make() -> Perceiver:
-            made = create_perceiver(name, options)
-            if dict(made.identity) != identity:
+            perceiver = create_perceiver(name, options)
+            if dict(perceiver.identity) != identity:
                 raise StoreError(
                     f"{self.root}: its frames were seen by perception '{name}' with {identity}, found one with "
-                    f"{dict(made.identity)}; give the file that it was built with"
+                    f"{dict(perceiver.identity)}; give the file that it was built with"
                 )
-            return made
+            return perceiver
 
         kind = PERCEIVERS.get(name)
         uses_camera, weaker = (bool(getattr(kind, flag, True)) for flag in ("uses_camera", "weaker"))
@@ -123,11 +125,11 @@ class Store(PeoplesRecords):
     @property
     def benchmark(self) -> Benchmark:
         """Read again only where it changed."""
-        path, known = self.root / MARKER, self._benchmark
+        path, cached = self.root / MARKER, self._benchmark
         stamp = mtime_key(path.stat()) if path.is_file() else ""
-        if known is None or known[0] != stamp:
-            self._benchmark = known = stamp, read_record(path, Benchmark)
-        return known[1]
+        if cached is None or cached[0] != stamp:
+            self._benchmark = cached = stamp, read_record(path, Benchmark)
+        return cached[1]
 
     @property
     def planned(self) -> tuple[Planned, ...]:
@@ -153,9 +155,9 @@ class Store(PeoplesRecords):
     def change_benchmark(self, change: Callable[[Benchmark], Benchmark]) -> None:
         """Read, change and write the record, with nobody in between."""
         with self.planning():
-            found = self.benchmark
-            changed = change(found)
-            if changed != found:
+            benchmark = self.benchmark
+            changed = change(benchmark)
+            if changed != benchmark:
                 self.write_benchmark(changed)
 
     def write_build_report(self, report: BuildReport) -> None:
@@ -313,9 +315,9 @@ class Store(PeoplesRecords):
     def trace_path(self, checker: str, planner: str, arm: str, case_id: str, repeat: int = 0) -> Path:
         return self.root / "traces" / checker / planner / arm / f"{case_id}.{repeat}.json"
 
-    def write_trace_verdict(self, found: TraceVerdict) -> None:
-        path = self.trace_path(found.checker, found.planner, found.arm, found.case_id, found.repeat)
-        write_record(path, found, self.work)
+    def write_trace_verdict(self, verdict: TraceVerdict) -> None:
+        path = self.trace_path(verdict.checker, verdict.planner, verdict.arm, verdict.case_id, verdict.repeat)
+        write_record(path, verdict, self.work)
 
     def trace_verdicts(self, planner: str) -> list[TraceVerdict]:
         """Of every checker."""
@@ -364,14 +366,16 @@ class Store(PeoplesRecords):
         """
         path = self.judge_run_path(run.judge)
         if path.is_file():
-            found = read_record(path, JudgeRun)
-            was, now = ({**r.options, "rubric": f"{r.rubric} {r.rubric_hash}"} for r in (found, run))
-            if was != now:
-                other = next(k for k in {**was, **now} if was.get(k) != now.get(k))
+            stored = read_record(path, JudgeRun)
+            previous, current = (
+                {**r.options, "rubric": f"{r.rubric} {r.rubric_hash}"} for r in (stored, run)
+            )
+            if previous != current:
+                difference = next(k for k in {**previous, **current} if previous.get(k) != current.get(k))
                 raise StoreError(
-                    f"{path}: '{run.judge}' judged with another {other} ({str(was.get(other))[:80]}, now "
-                    f"{str(now.get(other))[:80]}); judge under another name with --judge-options name=..., or delete "
-                    f"{path.parent}"
+                    f"{path}: '{run.judge}' judged with another {difference} "
+                    f"({str(previous.get(difference))[:80]}, now {str(current.get(difference))[:80]}); judge under "
+                    f"another name with --judge-options name=..., or delete {path.parent}"
                 )
 
     def register_judge(self, run: JudgeRun) -> None:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, warn
 from cfgen.core.files import write_record
 from cfgen.core.hashing import derive_id, derive_seed, hash_json
-from cfgen.core.warn import warn
 from cfgen.geometry.manoeuvre import Margin
 from cfgen.judge.stored import scored_as
 from cfgen.records import KnownPool, KnownTrace, Relation

@@ -5,7 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
-from cfgen.core.engines.messages import ask_model
+from cfgen.core.engines.pool import ask_model
 
 
 def square(x: int) -> int:

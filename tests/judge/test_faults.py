@@ -15,7 +15,7 @@ from cfgen.judge.rescore import rescored
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.judge.stored import ShortVerdict, judge_failures
 from cfgen.models.base import Ask, ModelError, Reply, Turn
-from cfgen.models.cache import Replies
+from cfgen.models.client import Replies
 from cfgen.models.limits import Limits, Meter, with_retries
 from cfgen.records import Verdict, Vote
 from tests.judge.fake_gemini import FakeServer, Response, fault, openai, verdict

@@ -6,10 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen.core import own_key
-from cfgen.core.files import png_bytes
+from cfgen.core import paths
+from cfgen.core.files import FrameFile, png_bytes
 from cfgen.core.hashing import hash_bytes
-from cfgen.core.stored_frame import FrameFile
 from cfgen.judge.panel import Panel
 from cfgen.judge.payload import Pictures, picture
 from cfgen.models.limits import Limits
@@ -43,11 +42,11 @@ def swapped(path: Path) -> None:
 
 
 def sealed_elsewhere(path: Path) -> None:
-    path.write_bytes(picture(255 - PIXELS).data + bytes(own_key.SEAL))
+    path.write_bytes(picture(255 - PIXELS).data + bytes(paths.SEAL))
 
 
 def of_another_frame(path: Path) -> None:
-    path.write_bytes(own_key.sealed(picture(255 - PIXELS).data, "other.jpg"))
+    path.write_bytes(paths.sealed(picture(255 - PIXELS).data, "other.jpg"))
 
 
 @pytest.mark.parametrize(
@@ -65,10 +64,10 @@ def test_another_picture_in_its_place_is_made_again(
 
 
 def test_the_key_is_the_user_s_alone(tmp_path: Path) -> None:
-    sealed = own_key.sealed(b"x", "a")
+    sealed = paths.sealed(b"x", "a")
     key = tmp_path / "cache" / "cfgen" / "key"
-    assert own_key.opened(sealed, "a") == b"x"
+    assert paths.opened(sealed, "a") == b"x"
     assert key.stat().st_mode & 0o077 == 0
     assert [p.name for p in key.parent.iterdir()] == ["key"]
-    own_key._key.cache_clear()
-    assert own_key.opened(sealed, "a") == b"x", "another process finds the same"
+    paths._key.cache_clear()
+    assert paths.opened(sealed, "a") == b"x", "another process finds the same"

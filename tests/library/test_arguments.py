@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cfgen
-from cfgen.core.warn import warn
+from cfgen.core.errors import warn
 from cfgen.options import BuildOptions, ScoreOptions
 from tests.reporting.bench import blind, careful, make_bench
 

@@ -7,7 +7,7 @@ import pytest
 
 from cfgen.core.errors import InputError, SetupError, Shortfall
 from cfgen.judge.registry import create_judge
-from cfgen.models.ledger import Ledger
+from cfgen.models.limits import Ledger
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.builtin import constant_turn, write_text
 from cfgen.planners.model_verifier import create_verifier

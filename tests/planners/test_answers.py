@@ -9,7 +9,7 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import canonical_json
-from cfgen.core.plain import plain_json, plain_numbers, plain_text, visible
+from cfgen.core.sanitize import plain_json, plain_numbers, plain_text, visible
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import open_planner

@@ -16,10 +16,9 @@ from cfgen.app.campaigns.known import (
     lent,
     said,
 )
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, warn
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_seed
-from cfgen.core.warn import warn
 from cfgen.judge.probe import KNOWN
 from cfgen.records import (
     DIMENSIONS,

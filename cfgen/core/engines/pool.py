@@ -7,15 +7,16 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from functools import partial
 from itertools import islice
 from typing import Any, Literal, Protocol, TypeVar
 
-from cfgen.core.engines.messages import Reply, question, result_of, serve_pickled
 from cfgen.core.engines.registry import WorkerDiedError
 from cfgen.core.errors import CfgenError
+from cfgen.core.faults import words
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -41,7 +42,7 @@ class Worker(Protocol):
         """
         ...
 
-    def work(self, asked: bytes, ask_model: Callable[[bytes], bytes]) -> bytes:
+    def work(self, request: bytes, ask_model: Callable[[bytes], bytes]) -> bytes:
         """The reply to a question, one at a time. Raises: WorkerDiedError."""
         ...
 
@@ -158,10 +159,10 @@ class WorkerPool:
             for future in in_hand:
                 future.cancel()
 
-    def submit(self, asked: bytes) -> "Future[bytes]":
+    def submit(self, request: bytes) -> "Future[bytes]":
         """A reply to a question; or a WorkerDiedError."""
         future: Future[bytes] = Future()
-        self._tasks.put((asked, future))
+        self._tasks.put((request, future))
         return future
 
     def wait(self, futures: Iterable["Future[bytes]"]) -> "set[Future[bytes]]":
@@ -172,9 +173,9 @@ class WorkerPool:
         """
         while True:
             self._grow()
-            done = wait(futures, timeout=_LOOK_S, return_when=FIRST_COMPLETED).done
-            if done:
-                return done
+            completed = wait(futures, timeout=_LOOK_S, return_when=FIRST_COMPLETED).done
+            if completed:
+                return completed
             if self._failure:
                 raise self._failure
             if not {"idle", "busy"}.isdisjoint(self._workers.values()):
@@ -209,12 +210,12 @@ class WorkerPool:
             task = self._tasks.get()
             if task is None:
                 break
-            asked, future = task
+            request, future = task
             if not future.set_running_or_notify_cancel():
                 continue
             self._workers[worker] = "busy"
             try:
-                reply = worker.work(asked, self._ask_model)
+                reply = worker.work(request, self._ask_model)
             except BaseException as error:
                 del self._workers[worker]
                 worker = None
@@ -264,11 +265,11 @@ class ModelPool(WorkerPool):
 
     def ask(self, data: bytes) -> bytes:
         """The reply to what a worker asks, from any thread; who dies of it is replaced and asked again."""
-        asked = question(self._serve, data)
+        request = question(self._serve, data)
         death: Exception = WorkerDiedError()
         for _ in range(MAX_DEATHS):
             try:
-                (future,) = self.wait([self.submit(asked)])
+                (future,) = self.wait([self.submit(request)])
                 return future.result()
             except WorkerDiedError as error:
                 death = error
@@ -276,3 +277,87 @@ class ModelPool(WorkerPool):
                 death = CfgenError(f"model workers: {error}")
                 break
         return pickle.dumps(Reply(error=death))
+
+
+# --- messages ----------------------------------------------------------------------------------
+# What crosses the border between this process and its workers, as bytes: questions, replies, and what workers ask.
+
+
+class _TraceInWorker(Exception):  # noqa: N818 - not raised: the cause of what is
+    """Where it was raised in the worker."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
+class Reply:
+    """What came of one piece of work: a result, or an error with its traceback."""
+
+    def __init__(self, result: Any = None, error: Exception | None = None, trace: str = "") -> None:
+        self._result, self._error, self._trace = result, error, trace
+
+    def result(self) -> Any:
+        if self._error is not None:
+            raise self._error from _TraceInWorker(self._trace)
+        return self._result
+
+
+def question(work: Callable[[Any], Any], item: Any) -> bytes:
+    return pickle.dumps((work, item))
+
+
+def answer(request: bytes) -> bytes:
+    """At a worker: a :class:`Reply` to a :func:`question`."""
+    try:
+        work, item = pickle.loads(request)
+    except Exception as error:
+        refusal = CfgenError(
+            f"worker processes cannot start ({error}): what they do must come from a module that can be imported; or "
+            "use one process (--jobs 1)"
+        )
+        return pickle.dumps(Reply(error=refusal))
+    try:
+        return pickle.dumps(Reply(work(item)))
+    except BaseException as error:
+        return pickle.dumps(Reply(error=_portable(error), trace=traceback.format_exc()))
+
+
+def result_of(reply: bytes) -> Any:
+    """Raises what the work raised."""
+    loaded: Reply = pickle.loads(reply)
+    return loaded.result()
+
+
+def _portable(error: BaseException) -> Exception:
+    """The error; what cannot cross to another process, or would end that one, as a RuntimeError that describes it."""
+    with contextlib.suppress(Exception):
+        if isinstance(error, Exception) and isinstance(pickle.loads(pickle.dumps(error)), type(error)):
+            return error
+    return RuntimeError(f"{type(error).__qualname__}: {words(error)}")
+
+
+# --- a worker asks those that hold a model, in the middle of its work -------------------------------------
+
+#: sends a pickled thing to a model worker and waits for the reply
+ModelLine = Callable[[bytes], bytes]
+_model_line: list[ModelLine] = []
+
+
+def connect_model(line: ModelLine) -> None:
+    """In a worker, for good."""
+    _model_line[:] = [line]
+
+
+def has_model_workers() -> bool:
+    """Whether a model worker can be asked; otherwise a worker holds what it needs itself."""
+    return bool(_model_line)
+
+
+def ask_model(thing: Any) -> Any:
+    """What ``WorkerNeeds.serve`` makes of it. Raises what that raises, or WorkerDiedError."""
+    return result_of(_model_line[0](pickle.dumps(thing)))
+
+
+def serve_pickled(serve: Callable[[Any], Any], data: bytes) -> Any:
+    """At a model worker."""
+    return serve(pickle.loads(data))

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cfgen.core.child import Child
-from cfgen.core.engines.messages import Reply, answer, connect_model
-from cfgen.core.engines.pool import ModelPool, WorkerPool
+from cfgen.core.engines.pool import ModelPool, Reply, WorkerPool, answer, connect_model
 from cfgen.core.engines.registry import Pool, WorkerDiedError, WorkerNeeds, default_jobs
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.network import obey
@@ -91,9 +90,9 @@ class ProcessWorker:
         except EOFError as error:
             raise WorkerDiedError(self._child.exit_words()) from error
 
-    def work(self, asked: bytes, ask_model: Callable[[bytes], bytes]) -> bytes:
+    def work(self, request: bytes, ask_model: Callable[[bytes], bytes]) -> bytes:
         with contextlib.suppress(OSError):  # it has died: noticed next
-            self._child.connection.send_bytes(asked)
+            self._child.connection.send_bytes(request)
         try:
             while (message := self._child.receive())[0] == "ask":
                 self._child.connection.send_bytes(ask_model(message[1]))

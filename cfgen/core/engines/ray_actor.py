@@ -30,7 +30,7 @@ class Worker:
             return f"{where} cannot import cfgen ({error}) with {sys.executable}"
         if cfgen.version.__version__ != version:
             return f"{where} has cfgen {cfgen.version.__version__}, this process has {version}"
-        from cfgen.core.engines.messages import answer, connect_model, result_of
+        from cfgen.core.engines.pool import answer, connect_model, result_of
         from cfgen.core.network import obey
 
         obey()
@@ -46,7 +46,7 @@ class Worker:
         return self._outbox.get()
 
     def _work(self) -> None:
-        from cfgen.core.engines.messages import answer
+        from cfgen.core.engines.pool import answer
 
         while True:
             self._outbox.put(("done", answer(self._inbox.get())))

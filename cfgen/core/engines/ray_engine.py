@@ -11,8 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from cfgen.core.engines import ray_actor
-from cfgen.core.engines.messages import question
-from cfgen.core.engines.pool import ModelPool, WorkerPool
+from cfgen.core.engines.pool import ModelPool, WorkerPool, question
 from cfgen.core.engines.registry import Pool, WorkerDiedError, WorkerNeeds
 from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 from cfgen.core.interrupts import sigterm_restored
@@ -127,15 +126,15 @@ class Ray:
                 patient=False,
                 start_limit=(self._wait_s, lambda: self._nobody_starts(model_share)),
             )
-        places, looked = 0, 0.0
+        places, checked_at = 0, 0.0
 
         def size() -> int:
             """Nodes come and go."""
-            nonlocal places, looked
+            nonlocal places, checked_at
             if needs.jobs:
                 return min(needs.jobs, needs.most or needs.jobs)
-            if not places or time.monotonic() - looked > _LOOK_S:
-                looked, places = time.monotonic(), self._places(share, one_a_node=needs.model)
+            if not places or time.monotonic() - checked_at > _LOOK_S:
+                checked_at, places = time.monotonic(), self._places(share, one_a_node=needs.model)
             return min(places, needs.most or places)
 
         return WorkerPool(
@@ -190,8 +189,8 @@ class ActorWorker:
         if problem := self._get(self._actor.start.remote(*self._terms)):
             raise CfgenError(f"engine 'ray': {problem}")
 
-    def work(self, asked: bytes, ask_model: Callable[[bytes], bytes]) -> bytes:
-        kind, data = self._get(self._actor.exchange.remote(asked))
+    def work(self, request: bytes, ask_model: Callable[[bytes], bytes]) -> bytes:
+        kind, data = self._get(self._actor.exchange.remote(request))
         while kind == "ask":
             kind, data = self._get(self._actor.exchange.remote(ask_model(data)))
         reply: bytes = data

@@ -43,7 +43,7 @@ class WorkerNeeds:
         model: each loads a model, which wants a card to itself.
         folders: that every worker must see; the first is written to.
         same: what must be the same at every worker as in this process; asked for there too.
-        serve: what model workers do with what a worker hands to :func:`cfgen.core.engines.messages.ask_model` in the
+        serve: what model workers do with what a worker hands to :func:`cfgen.core.engines.pool.ask_model` in the
             middle of its work; None: each worker does all. An engine may do without model workers: then no worker is
             connected to one.
     """
@@ -120,3 +120,21 @@ def importable(thing: Any) -> str:
             "it to a module"
         )
     return f"{module}:{name}"
+
+
+# --- shard -------------------------------------------------------------------------------------
+# ``--shard I/N``: the I-th of N parts.
+
+
+def shard_of(text: str) -> tuple[int, int] | None:
+    """ "2/8" is (2, 8): the second of eight parts; "" is None.
+
+    Raises:
+        InputError: something else.
+    """
+    if not text:
+        return None
+    index, _, count = text.partition("/")
+    if not (index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+        raise InputError(f"--shard: expected I/N with 1 <= I <= N, such as 2/8, found '{text}'")
+    return int(index), int(count)

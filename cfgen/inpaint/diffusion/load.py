@@ -11,9 +11,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
-from cfgen.core.errors import CfgenError, InputError, MissingExtraError, SetupError
+from cfgen.core.errors import CfgenError, InputError, MissingExtraError, SetupError, warn
 from cfgen.core.record import Record
-from cfgen.core.warn import warn
 
 O = TypeVar("O", bound="Options")  # noqa: E741 - options
 Steps = Annotated[int, Field(ge=1, le=1000)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.core import loop
+from cfgen.core import interrupts
 from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.core.files import png_bytes
 from cfgen.core.network import current
@@ -21,8 +21,7 @@ from cfgen.inpaint.protocol import Answer, InpainterRequirements, InpaintRequest
 from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Picture, Turn
 from cfgen.models.batcher import Batcher, sayer
 from cfgen.models.client import Calls, Client
-from cfgen.models.gemini import Gemini
-from cfgen.models.gemini_image import GeminiImage
+from cfgen.models.gemini import Gemini, GeminiImage
 from cfgen.models.limits import PRICES, BudgetSpentError, Limits
 from cfgen.models.limits import TERMS as LIMITS
 from cfgen.records import Hazard, Size
@@ -127,7 +126,7 @@ class NanoBanana:
         Raises:
             SetupError: no key, or a key, model or address that the service refuses.
         """
-        return loop.run(self._all(requests)) if requests else []
+        return interrupts.run(self._all(requests)) if requests else []
 
     def _asked(self, model: Gemini) -> Model:
         if not self._limits.batch:

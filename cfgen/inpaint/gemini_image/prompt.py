@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.core.plain import plain_json
+from cfgen.core.sanitize import plain_json
 from cfgen.geometry.camera import centre
 from cfgen.hazards.vocabulary import class_of, things
 from cfgen.inpaint.gemini_image.postprocess import Letterbox

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from cfgen.core.files import FrameLike
 from cfgen.core.hashing import hash_json
-from cfgen.core.stored_frame import FrameLike
 from cfgen.judge.combine import Scores, inconsistency
 from cfgen.judge.protocol import JudgeItem, RubricId
 from cfgen.judge.rubrics.reply import read_fields

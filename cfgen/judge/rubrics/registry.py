@@ -7,9 +7,8 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cfgen.core.errors import InputError, did_you_mean
+from cfgen.core.files import FrameLike, faults_of, read_yaml, told
 from cfgen.core.registry import Registry
-from cfgen.core.stored_frame import FrameLike
-from cfgen.core.yaml_file import faults_of, read_yaml, told
 from cfgen.judge.protocol import JudgeItem, RubricId
 from cfgen.judge.rubrics.hazard import Form, HazardRubric, Wording
 from cfgen.judge.rubrics.trace import TraceRubric

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from cfgen.core.plain import plain_text
+from cfgen.core.sanitize import plain_text
 
 
 def read_fields(raw: str, names: Sequence[str]) -> dict[str, str] | str:

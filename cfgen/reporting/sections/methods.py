@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cfgen.core.environment import environment
 from cfgen.core.files import read_each
+from cfgen.core.machine import environment
 from cfgen.core.network import without_secrets
 from cfgen.records import Fault, JudgeRun
 from cfgen.reporting.basis import judge_words

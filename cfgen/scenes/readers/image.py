@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from PIL import ExifTags, Image
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, warn
 from cfgen.core.files import read_image
-from cfgen.core.warn import warn
 from cfgen.perception.camera import DOUBTS, GUESSED, TOLD, in_doubt
 from cfgen.perception.protocol import Perceiver
 from cfgen.scenes.drive import STILL, Drive, Opener, Stream

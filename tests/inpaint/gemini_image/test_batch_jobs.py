@@ -7,7 +7,7 @@ from cfgen.inpaint.gemini_image import inpainter
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.models import gemini
-from cfgen.models.ledger import Ledger
+from cfgen.models.limits import Ledger
 from tests.inpaint.gemini_image.fake_images import (
     ImageServer,
     answer_with,

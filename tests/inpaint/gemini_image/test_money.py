@@ -8,7 +8,7 @@ import pytest
 from cfgen.core.errors import InpaintPutOffError
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.registry import create_inpainter
-from cfgen.models.ledger import Ledger, in_words
+from cfgen.models.limits import Ledger, in_words
 from tests.inpaint.gemini_image.fake_images import ImageServer, painted, refusal
 from tests.inpaint.gemini_image.requests import request
 

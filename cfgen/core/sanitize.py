@@ -46,20 +46,22 @@ def plain_text(text: str | bytes, limit: int = MAX_CHARS) -> tuple[str, Notes]:
     """
     notes = []
     length = len(text)
-    kept = text[:limit]
-    if isinstance(kept, (bytes, bytearray)):
-        kept = kept.decode("utf-8", "replace")
+    short = text[:limit]
+    if isinstance(short, (bytes, bytearray)):
+        short = short.decode("utf-8", "replace")
         notes.append("bytes, read as UTF-8")
     else:
-        kept = str.__str__(kept)
+        short = str.__str__(short)
     if length > limit:
         notes.append(f"{length} characters, {_CUT} {limit} are kept")
-    if not _encodable(kept):
-        joined = kept.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-        alone = sum("\ud800" <= c <= "\udfff" for c in joined)
-        kept = joined.encode("utf-8", "backslashreplace").decode()
-        notes.append(f"{alone} lone surrogates, made visible" if alone else "surrogate pairs, joined")
-    return kept, tuple(notes)
+    if not _encodable(short):
+        joined = short.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        surrogates = sum("\ud800" <= c <= "\udfff" for c in joined)
+        short = joined.encode("utf-8", "backslashreplace").decode()
+        notes.append(
+            f"{surrogates} lone surrogates, made visible" if surrogates else "surrogate pairs, joined"
+        )
+    return short, tuple(notes)
 
 
 def was_cut(notes: Iterable[str]) -> bool:
@@ -72,10 +74,10 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(lambda c: c[0].encode("unicode_escape").decode(), text)
 
 
-def one_line(text: str, most: int = 0) -> str:
+def one_line(text: str, limit: int = 0) -> str:
     """``text`` in one line; above 0, ``most`` characters of it."""
     line = " ".join(visible(text).split())
-    return line if not 0 < most < len(line) else f"{line[: most - 3]}..."
+    return line if not 0 < limit < len(line) else f"{line[: limit - 3]}..."
 
 
 def markdown_line(text: str) -> str:
@@ -152,10 +154,10 @@ class _Reader:
         self._above: list[int] = []
 
     def read(self, value: Any) -> tuple[Any, Notes]:
-        found = self._read(value, "")
+        value_read = self._read(value, "")
         notes = list(self._notes)
-        more = [f"and {len(notes) - _MOST_NOTES} more"] if len(notes) > _MOST_NOTES else []
-        return found, tuple(notes[:_MOST_NOTES] + more)
+        others_note = [f"and {len(notes) - _MOST_NOTES} more"] if len(notes) > _MOST_NOTES else []
+        return value_read, tuple(notes[:_MOST_NOTES] + others_note)
 
     def _note(self, place: str, words: str) -> None:
         self._notes[f"{place}: {words}" if place else words] = None
@@ -226,25 +228,25 @@ class _Reader:
         return str(value)
 
     def _list(self, items: Iterable[Any], count: int, place: str) -> list[Any]:
-        found = []
+        values = []
         for number, item in enumerate(items):
             if self._values <= 0:
                 self._note(place, f"{count - number} of {count} values left out")
                 break
-            found.append(self._read(item, f"{place}[{number}]"))
-        return found
+            values.append(self._read(item, f"{place}[{number}]"))
+        return values
 
     def _mapping(self, items: Mapping[Any, Any], place: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for number, (key, item) in enumerate(items.items()):
             if self._values <= 0:
                 self._note(place, f"{len(items) - number} of {len(items)} fields left out")
                 break
             name = self._text(key, place) if isinstance(key, (str, bytes)) else self._key(key, place)
-            if name in found:
+            if name in values:
                 self._note(place, f"two fields '{name}', the last one counts")
-            found[name] = self._read(item, f"{place}.{name}" if place else name)
-        return found
+            values[name] = self._read(item, f"{place}.{name}" if place else name)
+        return values
 
     def _key(self, key: Any, place: str) -> str:
         self._note(place, f"a field whose name is {_kind(key)}, kept as text")
