@@ -23,7 +23,7 @@ from cfgen.geometry.coherence import incoherent  # noqa: E402
 from cfgen.geometry.driving import Start  # noqa: E402
 from cfgen.judge.offline.judge import score_waypoints  # noqa: E402
 from cfgen.judge.offline.motion import compare  # noqa: E402
-from cfgen.planners.responder_motion import TIMES, Baseline  # noqa: E402
+from cfgen.planners.responders import TIMES, Baseline  # noqa: E402
 from cfgen.records import Plan  # noqa: E402
 from cfgen.scenes.folder import load_scene  # noqa: E402
 

@@ -35,7 +35,7 @@ from cfgen.judge.protocol import FrameFile, JudgeItem, VerdictKey  # noqa: E402
 from cfgen.judge.registry import create_judge  # noqa: E402
 from cfgen.judge.rubrics.hazard import HAZARD  # noqa: E402
 from cfgen.planners.answer import to_plan  # noqa: E402
-from cfgen.planners.builtin import constant_turn, write_text  # noqa: E402
+from cfgen.planners.baselines import constant_turn, write_text  # noqa: E402
 from cfgen.records import Camera, Rollout  # noqa: E402
 from cfgen.render.bev import bev  # noqa: E402
 from cfgen.render.delta import delta_table  # noqa: E402

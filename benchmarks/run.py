@@ -163,7 +163,7 @@ def planner(scenes: str, n: int) -> Iterator[Row]:
 
 def parser(scenes: str, n: int) -> Iterator[Row]:
     from cfgen.planners.answer import to_plan
-    from cfgen.planners.builtin import constant_turn, write_text
+    from cfgen.planners.baselines import constant_turn, write_text
 
     texts = [
         write_text("A road." * 20, "It slows." * 20, "yield", "keep", constant_turn(5 + i / 50, 0.01))

@@ -22,11 +22,11 @@ from cfgen.options import NOBODY, ScoreOptions
 from cfgen.planners.outputs import EXPORTS, check_lines
 from cfgen.planners.registry import OpenPlanner
 from cfgen.records import FloorKind, PlannerRun
-from cfgen.rollouts.afar import afar
-from cfgen.rollouts.askers import here
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.questions import Questions
+from cfgen.rollouts.queries import Questions
+from cfgen.rollouts.remote import afar
 from cfgen.rollouts.summary import ScoreSummary, summary
+from cfgen.rollouts.workers import here
 from cfgen.storage.store import Store
 
 #: a hazard whose box covers fewer pixels at the planner's own image size is reported

@@ -17,15 +17,14 @@ from cfgen.core.engines.registry import shard_of
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.locks import Claims
 from cfgen.options import ScoreOptions
-from cfgen.planners import crew as crews
-from cfgen.planners import devices, retries
+from cfgen.planners import retries, runtime
 from cfgen.planners.answer import PlanFaultError
-from cfgen.planners.crew import Member
 from cfgen.planners.protocol import Requirements, Response
 from cfgen.planners.registry import OpenPlanner, open_planner
+from cfgen.planners.retries import Replica
+from cfgen.rollouts import workers as crews
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.questions import QuestionKey, Questions
-from cfgen.rollouts.queue import Queue
+from cfgen.rollouts.queries import QuestionKey, Questions, Queue
 from cfgen.rollouts.runner import roll_out
 from cfgen.storage.store import Store
 from tests.benches import copy, tree
@@ -148,8 +147,8 @@ def out(bench: Path, tmp_path: Path) -> Path:
     return copy(bench, tmp_path / "b")
 
 
-def member(ask, name: str = "p", **needs) -> Member:
-    return Member(OpenPlanner(name, name, "sha256:" + 64 * "0", Requirements(**needs), ask, "server"))
+def replica(ask, name: str = "p", **needs) -> Replica:
+    return Replica(OpenPlanner(name, name, "sha256:" + 64 * "0", Requirements(**needs), ask, "server"))
 
 
 def test_two_scores_at_once_ask_and_judge_each_question_once(out: Path, bench: Path, tmp_path: Path):
@@ -193,10 +192,10 @@ def test_copies_share_the_questions_and_one_that_is_gone_loses_none(out: Path, m
         return [PlanFaultError("no route", "unreachable")] * len(observations)
 
     with pytest.raises(Shortfall, match="cannot be reached any more"):
-        roll_out(store, inputs, [member(answering("a")), member(gone)], every, options)
+        roll_out(store, inputs, [replica(answering("a")), replica(gone)], every, options)
     kept = len(store.rollouts("p"))
     assert kept == len(Slow.asked) < len(every)
-    roll_out(store, inputs, [member(answering(name)) for name in "bcd"], every, options)
+    roll_out(store, inputs, [replica(answering(name)) for name in "bcd"], every, options)
     assert {r.status for r in store.rollouts("p")} == {"ok"}
     assert set(Slow.asked) == {o.token for o in (inputs.observation(q, Requirements()) for q in every)}
     assert by.total() - len(every) <= 2  # looks for wavering
@@ -209,25 +208,27 @@ def test_copies_share_the_questions_and_one_that_is_gone_loses_none(out: Path, m
 def test_a_card_that_is_not_there_is_named(tmp_path: Path):
     (tmp_path / "nvidia0").touch()
     (tmp_path / "nvidiactl").touch()
-    devices.check_devices(["0", "GPU-1234"], tmp_path)
+    runtime.check_devices(["0", "GPU-1234"], tmp_path)
     with pytest.raises(InputError, match="--devices 3: expected cards of this machine, found only 0"):
-        devices.check_devices(["0", "3"], tmp_path)
+        runtime.check_devices(["0", "3"], tmp_path)
     (tmp_path / "nvidia0").unlink()
     with pytest.raises(InputError, match="found no NVIDIA card"):
-        devices.check_devices(["0"], tmp_path)
+        runtime.check_devices(["0"], tmp_path)
 
 
 def test_each_copy_sees_its_own_card_alone(monkeypatch):
-    monkeypatch.setattr(devices, "check_devices", lambda _: None)
-    members = crews.crew(lambda: open_planner("tests.planners.bad_planners:TellsItsCards"), 2, ["5", "7"])
+    monkeypatch.setattr(runtime, "check_devices", lambda _: None)
+    replicas = crews.start_replicas(
+        lambda: open_planner("tests.planners.bad_planners:TellsItsCards"), 2, ["5", "7"]
+    )
     try:
-        told = [one.planner.ask([asked()])[0] for one in members]
+        told = [one.planner.ask([asked()])[0] for one in replicas]
     finally:
-        for one in members:
+        for one in replicas:
             one.planner.close()
     assert [one.report["sees"] for one in told] == ["5", "7"]  # type: ignore[union-attr]
     with pytest.raises(InputError, match="--devices: planner 'cruise' runs in this process"):
-        crews.crew(lambda: open_planner("cruise"), 1, ["5"])
+        crews.start_replicas(lambda: open_planner("cruise"), 1, ["5"])
 
 
 def test_one_copy_that_cannot_start_ends_all():
@@ -243,5 +244,5 @@ def test_one_copy_that_cannot_start_ends_all():
         )
 
     with pytest.raises(InputError, match="no memory for another"):
-        crews.crew(open_one, 3)
+        crews.start_replicas(open_one, 3)
     assert sorted(closed) == [0, 1]

@@ -16,10 +16,10 @@ import cfgen
 import cfgen.rollouts.runner
 from cfgen.planners import retries
 from cfgen.planners.answer import to_plan
-from cfgen.planners.example_server import Handler
 from cfgen.records import Rollout
 from cfgen.rollouts.summary import Failures, ScoreSummary
 from cfgen.storage.store import Store
+from examples.planner_server import Handler
 from tests.benches import copy, run, tree
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,20 +12,48 @@ from typing import Any
 from cfgen.app import authoring, curate, manager, place
 from cfgen.app.accounts import ROOMS_OF, Role
 from cfgen.app.authoring import INSTANT, Tool
-from cfgen.app.capabilities import Capabilities
 from cfgen.app.case_index import CaseIndex
-from cfgen.app.fields import scores_of, seconds_of
-from cfgen.app.jobs import Job, Jobs
+from cfgen.app.jobs import Job, Jobs, Work
 from cfgen.app.pictures import case_picture, scene_picture, small, whole
+from cfgen.app.place import Capabilities
 from cfgen.app.rate import RatingRoom
 from cfgen.app.rate_edges import EdgeRoom
 from cfgen.app.reviews import person
-from cfgen.app.worker import Work
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
 from cfgen.inpaint.registry import INPAINTERS
 from cfgen.records import Campaign
 from cfgen.storage.store import Store
+
+
+def scores_of(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Raises:
+        InputError: there are none.
+    """
+    scores = asked.get("scores")
+    if not isinstance(scores, dict):
+        raise InputError("scores: expected one for each dimension, found none")
+    return scores
+
+
+def seconds_of(asked: Mapping[str, Any], field: str) -> float | None:
+    """What the page measured; None where it did not.
+
+    Raises:
+        InputError: that can be no time.
+    """
+    value = asked.get(field)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+        raise InputError(
+            f"{field}: expected a number of seconds from 0, found {str(value)[:20]!r}; reload the page"
+        )
+    return round(float(value), 1)
+
+
+# --- actions --------------------------------------------------------------------------------------
 
 Asked = Mapping[str, Any]
 Action = Callable[[str, Asked], Any]

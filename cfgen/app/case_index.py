@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cfgen.app.looks import Looks
 from cfgen.app.reviews import current, identifier
+from cfgen.app.similarity import Looks
 from cfgen.core.disk_backed import FileIndex
 from cfgen.core.errors import CfgenError, StoreError
 from cfgen.core.files import read_json, read_record

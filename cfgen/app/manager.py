@@ -4,9 +4,8 @@ from typing import Any
 
 from cfgen.app.campaigns.figures import figures
 from cfgen.app.campaigns.log import append, last, logs
-from cfgen.app.rate import RatingRoom
+from cfgen.app.rate import RatingRoom, excluded, given_scores
 from cfgen.app.reviews import append_rating, words
-from cfgen.app.scores import excluded, given_scores
 from cfgen.core.errors import InputError
 from cfgen.records import ADJUDICATED, DIMENSIONS, Campaign, CampaignItem
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.app.capabilities import Capabilities
 from cfgen.app.pictures import scene_url
+from cfgen.benchmark.context import BuildContext
 from cfgen.benchmark.drive_heights import DriveHeights
 from cfgen.core.errors import InputError
 from cfgen.geometry.box import box_corners
@@ -18,13 +18,15 @@ from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.occupancy import BARE_ROAD, BY_COLOURS, HIDDEN, LEFT, OVER_LANE, STOOD, UNSURE
 from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
+from cfgen.hazards.taxonomy import Taxonomy
 from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
+from cfgen.inpaint.edit import can_draw
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.hood import hood_row
 from cfgen.perception.scene_camera import as_seen
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews
-from cfgen.records import Hazard, Placement, Scene, Zone, wrap_angle
+from cfgen.records import Hazard, Placement, Scene, Size, Zone, wrap_angle
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store
 
@@ -44,6 +46,53 @@ ADVICE = {
     OVER_LANE: "nobody waits in a lane; turn it to come from the road's edge",
     UNSURE: "move it nearer",
 }
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What an inpainter can draw.
+
+    Attributes:
+        drawn: ids of the hazards it can draw.
+        sizes: of those asked about so far, the sizes there are of it; none: any will do.
+        generative: it repaints pixels and may start from another inpainter's insert.
+    """
+
+    taxonomy: Taxonomy
+    drawn: frozenset[str]
+    sizes: dict[str, tuple[Size, ...]]
+    generative: bool
+
+    @classmethod
+    def of(cls, context: BuildContext, hazard_id: str | None = None) -> "Capabilities":
+        """With the sizes of one hazard, which may take a while to find; of all for None."""
+        drawn = [h for h in context.taxonomy.hazards if can_draw(h, context.inpainter, context.guide)]
+        asked = [h for h in drawn if hazard_id in (None, h.id)]
+        sizes = {h.id: tuple(context.sizes(h)) for h in asked}
+        ids = frozenset(h.id for h in drawn)
+        return cls(context.taxonomy, ids, sizes, not context.inpainter.needs.every_frame)
+
+    def knows(self, hazard_id: str) -> bool:
+        """Whether there is nothing to ask about this hazard."""
+        return hazard_id not in self.drawn or hazard_id in self.sizes
+
+    def hazard(self, hazard_id: str, size: int | None = None) -> Hazard:
+        """The hazard, in the ``size``-th of its sizes, counted round.
+
+        Raises:
+            InputError: no such hazard, or one that this inpainter cannot draw.
+        """
+        hazard = self.taxonomy.get(hazard_id)
+        if hazard_id not in self.drawn:
+            raise InputError(
+                f"hazard '{hazard.name}': this inpainter cannot draw it; choose another of either"
+            )
+        if hazard_id not in self.sizes:
+            raise InputError(f"hazard '{hazard.name}': its sizes are not known yet; choose it again")
+        sizes = self.sizes[hazard_id]
+        if size is None or not sizes:
+            return hazard
+        return hazard.model_copy(update={"size": sizes[size % len(sizes)]})
 
 
 #: Off a good distance, what is tried where the sliders are too coarse for it, m.

@@ -2,38 +2,164 @@
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Sequence
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cfgen.app.campaigns.known import WHY, frame_of, known_rollouts, lent
 from cfgen.app.campaigns.log import append, items_of, last, log_of, seat_of
 from cfgen.app.pictures import shrunk
-from cfgen.app.question import footprint, plans, read
 from cfgen.app.reviews import append_rating, person, words
-from cfgen.app.scores import RUBRIC, UNKNOWN, excluded, given_scores
-from cfgen.app.secret import secret_of
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes, read_json, read_record
+from cfgen.geometry.box import box_corners
+from cfgen.geometry.trajectory import speeds
+from cfgen.judge.combine import Scores, inconsistency
 from cfgen.judge.stored import short_verdicts
 from cfgen.metrics.agreement import agreement
 from cfgen.records import (
     CONTROLS,
     DIMENSIONS,
+    PLAN_DT,
     Campaign,
     CampaignEntry,
     CampaignItem,
+    Case,
+    Dimension,
+    Placement,
     Rating,
     RatingFile,
     Rollout,
+    Score,
+    Trace,
     answer_in,
     frame_in,
     judged_as,
 )
+from cfgen.render.delta import delta_table
+from cfgen.render.panel import spoken
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.storage.store import Store
+
+_BYTES = 32
+
+
+def secret_of(store: Store) -> bytes:
+    """Drawn once for a benchmark; without it tokens cannot be told from random, so names known do not help."""
+    path = store.work / "rating.key"
+    with store.held("rating-key"):
+        if not path.is_file() or path.stat().st_size != _BYTES:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            path.write_bytes(secrets.token_bytes(_BYTES))
+        return path.read_bytes()
+
+
+# --- scores ---------------------------------------------------------------------------------------
+
+#: What each score means, in the words a rater reads.
+RUBRIC: dict[Dimension, tuple[str, str, str]] = {
+    "reasoning": (
+        "No word about what was added.",
+        "Notices it vaguely, misnames or misplaces it, or means to do what does not answer it.",
+        "Names it, says where it is, and says a response that makes sense for it.",
+    ),
+    "waypoints": (
+        "Cannot be told apart from the original plan.",
+        "Departs, but unsafely, too late, towards it, or in no clear direction.",
+        "Clearly slows, stops or moves away from it. Any sensible way of avoiding it counts.",
+    ),
+    "overall": (
+        "Neither words nor motion react.",
+        "Part fits: only one reacts, one is flawed, or words and motion react differently.",
+        "Words describe what the motion does, and both answer it. Needs 2 in both above.",
+    ),
+}
+UNKNOWN = "You cannot tell what was added, or nothing was."
+
+
+def given_scores(scores: Mapping[str, Any]) -> dict[Dimension, Score | None]:
+    """
+    Raises:
+        InputError: a dimension is missing, or a score is not 0, 1, 2 or UNKNOWN (null).
+    """
+    given: dict[Dimension, Score | None] = {}
+    for dimension in DIMENSIONS:
+        score: Any = scores.get(dimension, "nothing")
+        if score is not None and (not _is_score(score)):
+            raise InputError(f"{dimension}: expected 0, 1, 2 or X (null), found {str(score)[:40]!r}")
+        given[dimension] = score
+    return given
+
+
+def _is_score(value: object) -> bool:
+    return type(value) is int and value in (0, 1, 2)
+
+
+def excluded(scores: Scores) -> str:
+    """Why the rubric does not allow these three together, or ""."""
+    unknown = [d for d in DIMENSIONS if scores[d] is None]
+    if unknown and len(unknown) < len(DIMENSIONS):
+        return f"{' and '.join(unknown)} cannot be told, yet the rest has scores: where you see nothing new, none can."
+    return f"By the rubric these do not go together: {why}." if (why := inconsistency(scores)) else ""
+
+
+# --- one answer as a rater sees it ----------------------------------------------------------------
+
+#: m; the ego's body around its rear axle as the plots draw it: rear, front, half width
+EGO_M = (-1.0, 3.8, 0.95)
+
+
+def plans(before: Rollout, after: Rollout) -> dict[str, Any]:
+    """Both plans in metres, their speeds in km/h, and the table of differences; nothing where one has no plan."""
+    if before.plan is None or after.plan is None:
+        return {}
+    points = [np.array(r.plan.waypoints) for r in (before, after) if r.plan]
+    return {
+        "plans": [np.round(p, 2).tolist() for p in points],
+        "speeds": [np.round(3.6 * speeds(p), 1).tolist() for p in points],
+        "dt": PLAN_DT,
+        "ego": EGO_M,
+        "delta": delta_table(*points),
+    }
+
+
+def read(rollout: Rollout) -> dict[str, str]:
+    """What was said, what was then planned, and the text as it came; ``said`` is all of it where nothing was parsed."""
+    trace = rollout.plan.trace if rollout.plan else Trace()
+    raw = spoken(rollout.text) or rollout.reason
+    action = ", ".join(part for part in (trace.longitudinal, trace.lateral) if part)
+    told = bool(trace.scene or trace.justification)
+    return {
+        "said": trace.scene or trace.justification or raw,
+        "why": trace.justification if trace.scene else "",
+        "planned": action,
+        "raw": raw if told else "",
+    }
+
+
+def footprint(case: Case, arm: str) -> list[list[float]]:
+    """Corners (4, 2) in m, ego frame, of what the frame of ``arm`` shows that the original does not; [] for nothing."""
+    placement: Placement | None = None
+    if arm == "hazard":
+        placement = case.placement
+    elif arm == "nuisance":
+        placement = case.nuisance_placement
+    elif arm in case.distance_placements:
+        placement = case.distance_placements[arm]
+    if placement is None:
+        return []
+    corners = box_corners(placement.x, placement.y, placement.yaw, placement.size)[0]
+    found: list[list[float]] = np.round(corners[:4, :2], 2).tolist()
+    return found
+
+
+# --- the rating room ------------------------------------------------------------------------------
 
 #: What a rater reads of an answer whose case a curator rejected.
 GONE = (

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cfgen.app.question import plans, read
-from cfgen.app.rate import RatingRoom, Task, answered_with_plans, compared
+from cfgen.app.rate import RatingRoom, Task, answered_with_plans, compared, plans, read
 from cfgen.app.reviews import person
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_each, read_record

@@ -87,7 +87,7 @@ def serve_app(
     if add_user:
         return _add_user(file, add_user)
     accounts = _accounts(split(auth), file)
-    from cfgen.app.guard import is_loopback
+    from cfgen.app.server import is_loopback
 
     host = host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1"
     port = port or int(os.environ.get("GRADIO_SERVER_PORT") or 7860)

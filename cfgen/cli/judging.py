@@ -41,7 +41,7 @@ def register(app: App) -> None:
 
 def _init(folder: NewFolder) -> int:
     """Write a small installable planner package."""
-    from cfgen.planners.scaffold import write_package
+    from cfgen.planners.check import write_package
 
     for path in write_package(Path(folder)):
         print(path)

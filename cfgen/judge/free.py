@@ -17,9 +17,8 @@ from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.trajectory import headings
 from cfgen.hazards.vocabulary import things
-from cfgen.planners.builtin import write_text
-from cfgen.planners.responder_motion import TIMES, Baseline, Target
-from cfgen.planners.responders import KINDS
+from cfgen.planners.baselines import write_text
+from cfgen.planners.responders import KINDS, TIMES, Baseline, Target
 from cfgen.records import Case, Score
 
 Half = Literal["tune", "test"]

@@ -25,8 +25,7 @@ from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey, asked_now
 from cfgen.metrics.agreement import comparison
 from cfgen.planners.answer import to_plan
 from cfgen.planners.protocol import Observation, Truth
-from cfgen.planners.responder_motion import Baseline, Target
-from cfgen.planners.responders import KINDS, Responder
+from cfgen.planners.responders import KINDS, Baseline, Responder, Target
 from cfgen.records import (
     DIMENSIONS,
     Case,

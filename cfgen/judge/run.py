@@ -46,7 +46,7 @@ from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInput, RolloutInputs, arm_inputs
-from cfgen.rollouts.questions import QuestionKey, Questions
+from cfgen.rollouts.queries import QuestionKey, Questions
 from cfgen.rollouts.summary import ScoreSummary, summary
 from cfgen.storage.store import Store
 

@@ -226,7 +226,7 @@ def export_inputs(
 ) -> int:
     """Write what a planner elsewhere is to be asked; returns the number of questions."""
     from cfgen.planners.protocol import Requirements
-    from cfgen.rollouts.export import export_inputs as export
+    from cfgen.rollouts.inputs import export_inputs as export
 
     needs = Requirements(split(cameras), tuple(frame_times), max_pixels)
     return export(Path(bench), Path(out), needs, split(arms), repeats, quiet)

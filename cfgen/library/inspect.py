@@ -53,7 +53,7 @@ from cfgen.planners.protocol import Requirements, Response
 from cfgen.planners.vlm import Look, question
 from cfgen.records import CONTROLS, DIMENSIONS, Rollout, Verdict, answer_in, judged_as
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.questions import QuestionKey, RolloutInput
+from cfgen.rollouts.queries import QuestionKey, RolloutInput
 from cfgen.storage.store import Store
 
 #: ``judge`` that means inspect's model in the role of that name, or the one under test where there is none

@@ -191,7 +191,7 @@ def _add(side: _Side, row: Mapping[str, Any], where: str) -> None:
         raise InputError(f"{where}: id '{i}': expected it once, found it again")
     words = next((str(row[k]) for k in _WORDS if row.get(k)), "")
     if "waypoints" not in row and "<wp>" in words:
-        from cfgen.planners.parser import parse
+        from cfgen.planners.answer import parse
 
         points = parse(words).waypoints
         plan = None if points is None else points

@@ -1,15 +1,16 @@
-"""Whether a planner could be scored, found out without starting it: no weights, no server, no call."""
+"""Before a planner is scored: whether it could be, found out without a start, and a package to begin one with."""
 
 import inspect
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import InputError
 from cfgen.core.network import host_of
 from cfgen.models.registry import create_model
-from cfgen.planners.model_verifier import check_verifier
 from cfgen.planners.process import PlannerProcess, PlannerStartError
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import (
@@ -20,12 +21,12 @@ from cfgen.planners.registry import (
     open_planner,
 )
 from cfgen.planners.serving import class_of
-from cfgen.planners.verified import Verified, offline_verifier
-from cfgen.planners.waiting import STARTUP_TIMEOUT_S
+from cfgen.planners.settings import PATIENCE
+from cfgen.planners.verified import Verified, check_verifier, offline_verifier
 
 
 def check_planner(
-    spec: str, options: Mapping[str, Any], name: str | None = None, startup_s: float = STARTUP_TIMEOUT_S
+    spec: str, options: Mapping[str, Any], name: str | None = None, startup_s: float = PATIENCE.startup_s
 ) -> str:
     """The name under which its answers would be kept.
 
@@ -122,3 +123,41 @@ def _verified(spec: str, options: dict[str, Any], startup_s: float) -> str:
     except TypeError as error:
         raise InputError(f"planner '{spec}': {error}") from error
     return identifier(f"verified.{base}.{selection.get('mode', 'best_of_n')}")
+
+
+# --- a package to begin with ----------------------------------------------------------------------
+
+_HERE = Path(__file__).parent
+_TEMPLATE = _HERE / "template"
+
+
+def write_package(folder: Path) -> list[Path]:
+    """Write the package into ``folder`` (new or empty), named after it; returns the files.
+
+    Raises:
+        InputError: the folder holds files, or its name is no Python name.
+    """
+    package = folder.resolve().name.replace("-", "_").lower()
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", package):
+        raise InputError(
+            f"{folder}: expected a folder name that is a Python name (my_planner), found '{package}'"
+        )
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder}: expected a new or empty folder, found files; choose another")
+    names = {
+        "package": package,
+        "planner": package.replace("_", "-"),
+        "class_name": "".join(part.capitalize() for part in package.split("_")),
+    }
+    places = {
+        "pyproject.toml.txt": folder / "pyproject.toml",
+        "README.md.txt": folder / "README.md",
+        "planner.py.txt": folder / package / "__init__.py",
+        "test_planner.py.txt": folder / "tests" / "test_planner.py",
+    }
+    for template, path in places.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text((_TEMPLATE / template).read_text("utf-8").format(**names), "utf-8")
+    client = folder / package / "cfgen_client.py"
+    client.write_text((_HERE / "client.py").read_text("utf-8"), "utf-8")
+    return [*places.values(), client]

@@ -78,7 +78,7 @@ def changes(before: Mapping[str, str], current: Mapping[str, str]) -> list[str]:
     for name in sorted({*before, *current}):
         was, has = before.get(name), current.get(name)
         if was != has:
-            changes.append(f"{name} {'is new' if was is None else 'is gone' if has is None else 'changes'}")
+            changes.append(f"{name} {'is new' if was is None else 'is gone' if has is None else 'changed'}")
     return changes
 
 

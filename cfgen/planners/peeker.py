@@ -25,7 +25,7 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import derive_id, derive_seed
-from cfgen.planners.builtin import constant_turn
+from cfgen.planners.baselines import constant_turn
 from cfgen.planners.client import Observation, Requirements, Response
 
 #: what a benchmark's folder holds

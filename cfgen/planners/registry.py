@@ -14,7 +14,7 @@ from cfgen.core.errors import CfgenError, InputError, did_you_mean
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.network import current, without_secrets
 from cfgen.core.registry import Extra, Registry
-from cfgen.core.sanitize import MAX_CHARS
+from cfgen.core.sanitize import MAX_CHARS, visible
 from cfgen.models.limits import TERMS
 from cfgen.models.registry import MODELS
 from cfgen.planners.answer import PlanFaultError, check_response
@@ -25,20 +25,19 @@ from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 from cfgen.planners.runtime import Runtime, network_record
 from cfgen.planners.serialization import decode_needs
 from cfgen.planners.serving import declared_needs
-from cfgen.planners.told import recordable_options
-from cfgen.planners.waiting import STARTUP_TIMEOUT_S
-from cfgen.records import Isolation
+from cfgen.planners.settings import PATIENCE
+from cfgen.records import Isolation, PlannerRun
 
 PLANNERS = Registry(
     "planner",
     "cfgen.planners",
     {
         "alpamayo": "cfgen.planners.alpamayo:Alpamayo",
-        "cruise": "cfgen.planners.builtin:Cruise",
-        "logged": "cfgen.planners.builtin:Logged",
+        "cruise": "cfgen.planners.baselines:Cruise",
+        "logged": "cfgen.planners.baselines:Logged",
         "navsim": "cfgen.planners.navsim:Navsim",
         "peeker": "cfgen.planners.peeker:Peeker",
-        "reactive": "cfgen.planners.reactive:Reactive",
+        "reactive": "cfgen.planners.baselines:Reactive",
         "scripted": "cfgen.planners.responders:Responder",
     },
     MODELS,
@@ -46,7 +45,6 @@ PLANNERS = Registry(
     extras={"alpamayo": Extra("", "alpamayo1_5|alpamayo_r1"), "navsim": Extra("", "navsim")},
 )
 
-MAX_TIMEOUT_S = 604_800.0  # a week
 
 Answers = Sequence[str | Response | PlanFaultError]
 
@@ -82,7 +80,7 @@ def open_planner(
     name: str | None = None,
     timeout_s: float = 120.0,
     max_chars: int = MAX_CHARS,
-    startup_s: float = STARTUP_TIMEOUT_S,
+    startup_s: float = PATIENCE.startup_s,
     cache: Path | None = None,
     runtime: Runtime = Runtime(),  # noqa: B008 - frozen
     exports: Path | None = None,
@@ -105,9 +103,9 @@ def open_planner(
     """
     options = dict(options or {})
     for which, seconds in (("timeout", timeout_s), ("startup timeout", startup_s)):
-        if not 0 < seconds <= MAX_TIMEOUT_S:
+        if not 0 < seconds <= PATIENCE.most_s:
             raise InputError(
-                f"{which}: expected more than 0 and at most {MAX_TIMEOUT_S:g} s, found {seconds:g}"
+                f"{which}: expected more than 0 and at most {PATIENCE.most_s:g} s, found {seconds:g}"
             )
     if max_chars < 1:
         raise InputError(f"max_answer_chars: expected a whole number above 0, found {max_chars}")
@@ -154,7 +152,7 @@ def open_planner(
 
 def is_weightless(spec: str) -> bool:
     """Whether it is quick and cannot hang: it runs in this process."""
-    modules = ("cfgen.planners.builtin", "cfgen.planners.responders", "cfgen.planners.reactive")
+    modules = ("cfgen.planners.baselines", "cfgen.planners.responders")
     return spec in PLANNERS.builtin and PLANNERS.get(spec).__module__ in modules
 
 
@@ -189,7 +187,7 @@ def _in_process(
 
 
 def _instance(planner: Planner, options: dict[str, Any], name: str | None, max_chars: int) -> OpenPlanner:
-    from cfgen.planners.instance import ask_instance, fingerprint_of, parts_of, spec_of
+    from cfgen.planners.process import ask_instance, fingerprint_of, parts_of, spec_of
 
     if options:
         raise InputError("planner_options are for a name or a class; an object was made with its own")
@@ -267,7 +265,7 @@ def _isolated(
 
 
 def _program(spec: str, name: str | None, limits: tuple[float, int, float], runtime: Runtime) -> OpenPlanner:
-    from cfgen.planners.command import Command
+    from cfgen.planners.external import Command
 
     runtime = replace(runtime, python=())
     program = Command(spec.removeprefix("cmd:"), *limits, runtime)
@@ -289,7 +287,7 @@ def _program(spec: str, name: str | None, limits: tuple[float, int, float], runt
 
 
 def _server(spec: str, name: str | None, limits: tuple[float, int, float]) -> OpenPlanner:
-    from cfgen.planners.http import Server
+    from cfgen.planners.external import Server
 
     server = Server(spec, *limits)
     return OpenPlanner(
@@ -339,8 +337,7 @@ def _verified(
     cache: Path | None,
     runtime: Runtime,
 ) -> OpenPlanner:
-    from cfgen.planners.model_verifier import named_verifier
-    from cfgen.planners.verified import Verified
+    from cfgen.planners.verified import Verified, named_verifier
 
     selection = {key: options.pop(key) for key in SELECTION if key in options}
     by = options.pop("verifier", "offline"), options.pop("verifier_options", {})
@@ -384,3 +381,44 @@ def _read(path: str) -> bytes:
 
 def identifier(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", ".", name).strip(".-_")[:100] or "planner"
+
+
+# --- options on record ----------------------------------------------------------------------------
+
+#: of what is in a fingerprint, an option
+_OPTION = "option "
+#: of planners of others, whose other options may be anything
+_KNOWN = ("model", "checkpoint", "weights", "revision", "base_url", "provider")
+_SECRET = re.compile(r"key|token(?!s)|secret|passw|credential|auth|header|cookie", re.I)
+_LONGEST = 200
+
+
+def recordable_options(options: Mapping[str, Any], ours: bool) -> dict[str, str]:
+    """Parts of a fingerprint. ``ours``: the options are those of a planner of cfgen's, so all but secrets are told."""
+    return {
+        f"{_OPTION}{name}": _word(value)
+        for name, value in options.items()
+        if not _SECRET.search(name) and (ours or name in _KNOWN)
+    }
+
+
+def recorded_options(run: PlannerRun) -> dict[str, str]:
+    """The options that its fingerprint tells in words."""
+    return {
+        name.removeprefix(_OPTION): words
+        for name, words in run.fingerprint.items()
+        if name.startswith(_OPTION)
+    }
+
+
+def model_of(run: PlannerRun) -> str:
+    """Which model it asked; "" where none is on record."""
+    return recorded_options(run).get("model", "")
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, Mapping) and {"file", "text"} <= value.keys():
+        return f"{value['file']} {hash_bytes(str(value['text']).encode())}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k} {_word(v)}" for k, v in value.items() if not _SECRET.search(str(k)))[:_LONGEST]
+    return visible(without_secrets(str(value)).replace(str(Path.home()), "~"))[:_LONGEST]

@@ -1,30 +1,234 @@
 """Scripted responders: planners that are told what was added, so that their right scores follow by construction.
 
-They write the papers' text format (Pinocchio section 8.1). What they say comes from the hazard's plain name and
-where it stands; how they move comes from its place along the path and the car's speed. They are known answers for
-judges, never entries of a leaderboard.
+They write the papers' text format (Pinocchio section 8.1). What they say comes from the hazard's plain name and where
+it stands; how they move comes from its place along the path and the car's speed. They are known answers for judges,
+never entries of a leaderboard.
+
+Distances along and beside the undisturbed path in metres, s and left of it; times in seconds after t0.
 """
 
+import math
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from cfgen.core.errors import InputError
-from cfgen.planners.builtin import write_text
+from cfgen.geometry.frames import interpolate
+from cfgen.geometry.path import EgoPath, path_of_plan, travelled
+from cfgen.geometry.trajectory import headings, resample
+from cfgen.planners.baselines import write_text
 from cfgen.planners.protocol import Observation, Requirements, Truth
-from cfgen.planners.responder_motion import Baseline, Target
-from cfgen.planners.responder_text import (
-    Words,
-    a,
-    clear_road,
-    lookalike,
-    place_of,
-    plain,
-    wrong_name,
-    wrong_place,
+from cfgen.planners.settings import SCRIPTED
+from cfgen.records import PLAN_DT, PLAN_STEPS, Motion, Placement
+
+TIMES = PLAN_DT * np.arange(PLAN_STEPS + 1)
+
+
+@dataclass(frozen=True)
+class Target:
+    """An object seen from the path: its near side ``near``, its middle's offset ``lateral`` and half width, m."""
+
+    near: float
+    far: float
+    lateral: float
+    half_width: float
+    zone: str
+    height: float
+
+    @classmethod
+    def of(cls, placement: Placement, base: "Baseline") -> Self:
+        """From the object's corners on the ground, measured along the undisturbed path."""
+        c, s = np.cos(placement.yaw), np.sin(placement.yaw)
+        half = np.array([placement.size.length, placement.size.width]) / 2
+        corners = np.array([(i, j) for i in (-1, 1) for j in (-1, 1)]) * half
+        xy = corners @ np.array([[c, s], [-s, c]]) + (placement.x, placement.y)
+        along, offsets = base.path.locate(xy)
+        low, high = float(offsets.min()), float(offsets.max())
+        return cls(
+            float(along.min()),
+            float(along.max()),
+            (low + high) / 2,
+            (high - low) / 2,
+            placement.zone,
+            placement.size.height,
+        )
+
+    @property
+    def free_side(self) -> int:
+        """+1 when passing on the left is shorter, else -1."""
+        return -1 if self.lateral > 0 else 1
+
+    @property
+    def clear_offset(self) -> float:
+        """How far beside the path the car has to be to pass it with a gap, m to the left."""
+        return self.lateral + self.free_side * (self.half_width + SCRIPTED.half_car_m + SCRIPTED.gap_m)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The undisturbed drive: the path, and ``s`` (25,) m along it at 0, 0.25 ... 6 s."""
+
+    path: EgoPath
+    s: np.ndarray
+    speed: float
+
+    @classmethod
+    def of(cls, history: Motion, logged: Motion | None) -> Self:
+        """The recorded future, or the history's last twist continued."""
+        if logged is not None and logged.t[-1] >= TIMES[-1] - 2.0:
+            waypoints = resample(logged.t, logged.poses)
+        else:
+            t, poses = np.array(history.t[-3:]), np.array(history.poses[-3:])
+            waypoints = interpolate(t, poses, TIMES[1:])
+        return cls(path_of_plan(waypoints), travelled(waypoints), history.v[-1])
+
+    def reaches(self, target: Target, before_s: float = TIMES[-1]) -> bool:
+        """Whether the undisturbed drive comes to the object within ``before_s``, close enough to touch it."""
+        in_time = np.interp(before_s, TIMES, self.s) > target.near
+        return bool(in_time) and abs(target.lateral) < target.half_width + SCRIPTED.half_car_m
+
+    def follow(self, s: np.ndarray | None = None, lateral: np.ndarray | float = 0.0) -> np.ndarray:
+        """Waypoints (24, 3) at ``s`` (25,) along the path and ``lateral`` beside it."""
+        x, y, _ = self.path.at(self.s if s is None else s, lateral)
+        xy = np.column_stack([x, y])
+        return np.column_stack([xy, headings(xy)])[1:]
+
+    def brake_before(self, target: Target) -> np.ndarray:
+        """Stop short of it with constant deceleration."""
+        room = max(target.near - SCRIPTED.stop_short_m - self.speed * SCRIPTED.reaction_s, 0.5)
+        return self.follow(self._braked(SCRIPTED.reaction_s, self.speed**2 / (2 * room)))
+
+    def brake_after(self, target: Target) -> np.ndarray:
+        """Brake only when a tenth of the speed can still be shed before the object."""
+        start = float(np.interp(target.near, self.s, TIMES)) - 0.1 * self.speed / SCRIPTED.hard_brake
+        return self.follow(self._braked(max(start, 0.0), SCRIPTED.hard_brake))
+
+    def speed_up(self, _: Target) -> np.ndarray:
+        return self.follow(self.s + 0.5 * 1.5 * TIMES**2)
+
+    def steer_at(self, target: Target) -> np.ndarray:
+        """Line up with the object and hurry."""
+        s = self.s + 0.5 * 0.8 * TIMES**2
+        return self.follow(s, self.offset(s, target.lateral, target.near))
+
+    def steer_round(self, target: Target) -> np.ndarray:
+        """Pass on the nearer free side and stay there, at the same speed."""
+        return self.follow(self.s, self.offset(self.s, target.clear_offset, target.near - 3.0))
+
+    def _braked(self, start: float, deceleration: float) -> np.ndarray:
+        """Constant deceleration from ``start`` on; never ahead of the undisturbed drive."""
+        s0 = float(np.interp(start, TIMES, self.s))
+        v0 = float(np.interp(start, TIMES, np.gradient(self.s, PLAN_DT)))
+        t = np.clip(TIMES - start, 0.0, v0 / deceleration)
+        return np.minimum(self.s, s0 + v0 * t - 0.5 * deceleration * t**2)
+
+    def offset(self, s: np.ndarray, offset: float, by: float) -> np.ndarray:
+        """A smooth shift from 0 at the car to ``offset`` at ``by`` metres along the path."""
+        part = np.clip(s / max(by, 3.0), 0.0, 1.0)
+        return offset * part**2 * (3 - 2 * part)
+
+
+# --- what they say --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Words:
+    scene: str
+    justification: str
+    longitudinal: str
+    lateral: str
+
+
+#: Plain names by size, for naming an object that is not there: each is far from the sizes of the other groups.
+_SMALL = ("cat", "football", "rabbit")
+_LARGE = ("bus", "articulated truck", "tram")
+
+
+def plain(name: str) -> str:
+    """What a thing is, without the place in its taxonomy name: "fallen tree across the lane" is a "fallen tree"."""
+    place = r" (?:ahead\b|(?:in|on|across|into|onto|beside|at|out across|over|covering|towards|from) the ).*"
+    return re.sub(place, "", name)
+
+
+def a(name: str) -> str:
+    """The name with its article; plurals and stuff are left alone."""
+    plural = any(re.fullmatch(r"\w+[^su]s", w) for w in name.split()[:3] if w not in ("lights",))
+    if plural or name.split()[0] in ("a", "an", "the", "two", "water", "cattle", "dense"):
+        return name
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+_PEOPLE = "pedestrian person people child worker driver officer flagger parent wheelchair"
+_RIDERS = "cyclist motorcycle motorcyclist scooter tricycle rider"
+_BODIES = "car van truck ambulance trailer vehicle"
+#: Things to mistake another for: name, height and width as a camera may see them in m, and words of things for which
+#: the name would be no clear mistake. A worker is a pedestrian too, and a car may pass for a van.
+_ALIKE = (
+    ("cyclist", 1.75, 1.0, _RIDERS),
+    ("pedestrian", 1.75, 0.6, _PEOPLE),
+    ("deer", 1.4, 1.2, "deer boar sheep horse"),
+    ("car", 1.5, 1.9, _BODIES),
+    ("van", 2.1, 2.2, _BODIES),
+    ("truck", 3.0, 2.5, f"{_BODIES} engine tractor"),
+    ("bus", 3.1, 2.6, "bus tram"),
+    ("mattress", 0.35, 1.6, "mattress"),
+    ("heap of rubble", 0.6, 1.8, "rubble rocks debris stones"),
+    ("cardboard box", 0.6, 0.8, "box boxes cartons"),
+    ("barrel", 0.9, 0.6, "barrel drum"),
+    ("dog", 0.7, 0.8, "dog"),
+    ("barrier", 1.0, 2.4, "barrier barricade roadblock"),
+    ("tree", 2.2, 6.0, "tree branch"),
 )
+
+
+def clear_road() -> Words:
+    return Words(
+        "A road in daylight with lane markings on both sides. The way ahead is open.",
+        "Nothing ahead asks for a change, so the car keeps its speed and its lane.",
+        "set speed tracking",
+        "lane keeping",
+    )
+
+
+def place_of(target: Target) -> str:
+    """Where the object stands, as a passenger would say it."""
+    side = "left" if target.lateral > 0 else "right"
+    if abs(target.lateral) < SCRIPTED.half_car_m:
+        return "ahead in our lane"
+    if target.zone == "crossing":
+        return f"entering our lane from the {side}"
+    if target.zone == "shoulder":
+        return f"at the {side} edge of the road"
+    if target.zone == "oncoming" and side == "left":
+        return "in the oncoming lane on the left"
+    return f"ahead on the {side}"
+
+
+def wrong_place(target: Target) -> str:
+    """A place where the object does not stand: the other side of the road."""
+    return f"on the {'right' if target.lateral > 0 else 'left'} shoulder, well away from our lane"
+
+
+def wrong_name(target: Target, name: str, rng: random.Random) -> str:
+    """Something of quite another size than the object."""
+    large = target.height > 1.3 or target.half_width > 1.2
+    candidates = [candidate for candidate in (_SMALL if large else _LARGE) if candidate not in name]
+    return rng.choice(candidates)
+
+
+def lookalike(target: Target, name: str) -> str:
+    """Another thing of about the same size, which nobody would call by that name."""
+    height, width = target.height, 2 * target.half_width
+    said = set(re.findall(r"\w+", name.lower()))
+    others = [(other, h, w) for other, h, w, fair in _ALIKE if not said & set(fair.split())]
+    return min(others, key=lambda o: abs(math.log(o[1] / height)) + 0.5 * abs(math.log(o[2] / width)))[0]
+
+
+# --- who answers ----------------------------------------------------------------------------------
 
 Say = Callable[["Seen"], Words]
 Move = Callable[[Baseline, Target], np.ndarray]

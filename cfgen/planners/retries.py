@@ -1,25 +1,45 @@
-"""Asking a planner with patience: what the network or the machine did is asked again before it counts."""
+"""Asking a planner with retries: what the network or the machine did is asked again before it counts."""
 
+import contextlib
+import contextvars
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
+from cfgen.core.errors import InputError, warn
 from cfgen.core.faults import contained
+from cfgen.planners import runtime
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import OpenPlanner
-from cfgen.planners.waiting import waiting
+from cfgen.planners.settings import PATIENCE
 from cfgen.records import TRANSIENT, Fault
 
-#: s before the first retry; each one after it waits this many times longer, up to the longest
-FIRST_PAUSE_S, GROWTH, LONGEST_PAUSE_S = 2.0, 4.0, 32.0
-#: s; a planner that asks to be left alone for longer is asked again by then
-LONGEST_ASKED_S = 60.0
-#: rounds of retries after which a planner that cannot be reached is given up
-ROUNDS = 5
-#: questions in a row that retries did not mend, after which a question is asked once, until one is answered
-HOPELESS = 3
+
+@contextlib.contextmanager
+def heartbeat(what: str, quiet: bool = False) -> Iterator[None]:
+    """Says "waiting for ``what``, N s" on stderr every ten seconds until the block ends."""
+    start, over = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        while not over.wait(PATIENCE.heartbeat_s):
+            elapsed = time.monotonic() - start
+            print(f"cfgen: waiting for {what}, {elapsed:.0f} s", file=sys.stderr, flush=True)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    if not quiet:
+        teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+# --- retries --------------------------------------------------------------------------------------
+
 
 Answer = str | Response | PlanFaultError | Fault
 
@@ -49,7 +69,9 @@ class RetryingPlanner:
     ) -> None:
         self._stopped = stopped or threading.Event()
         self._planner, self._strict, self._quiet = planner, strict, quiet
-        self._pauses = [min(LONGEST_PAUSE_S, FIRST_PAUSE_S * GROWTH**k) for k in range(retries)]
+        self._pauses = [
+            min(PATIENCE.longest_pause_s, PATIENCE.first_pause_s * PATIENCE.growth**k) for k in range(retries)
+        ]
         self._unmended = 0
         #: of the last call, s for each question in it
         self.latency_s = 0.0
@@ -83,7 +105,10 @@ class RetryingPlanner:
         """
         answers = self._once(observations)
         before: list[Answer | None] = [None] * len(answers)
-        tries, waits = list(self._pauses if self._unmended < HOPELESS else []), self._pauses * ROUNDS
+        tries, waits = (
+            list(self._pauses if self._unmended < PATIENCE.hopeless_after else []),
+            self._pauses * PATIENCE.rounds,
+        )
         while again := [i for i, answer in enumerate(answers) if _kind(answer) in TRANSIENT]:
             gone = [i for i in again if _kind(answers[i]) == "unreachable"]
             for i in set(again) - set(gone):
@@ -95,7 +120,7 @@ class RetryingPlanner:
             if not gone and not tries:
                 break
             retry_after = max((getattr(answers[i], "retry_after_s", None) or 0.0 for i in again), default=0.0)
-            pause = max((waits if gone else tries).pop(0), min(retry_after, LONGEST_ASKED_S))
+            pause = max((waits if gone else tries).pop(0), min(retry_after, PATIENCE.longest_retry_after_s))
             if not self._stopped.is_set():
                 self._wait(pause, str(answers[(gone or again)[0]]))
             if self._stopped.is_set():
@@ -112,7 +137,7 @@ class RetryingPlanner:
 
     def _once(self, observations: Sequence[Observation]) -> list[Answer]:
         start = time.perf_counter()
-        with waiting(f"{self._planner.name} to answer", self._quiet):
+        with heartbeat(f"{self._planner.name} to answer", self._quiet):
             result = contained(lambda: self._answers(observations), "asking the planner", strict=self._strict)
         self.latency_s = (time.perf_counter() - start) / len(observations)
         if not isinstance(result, Fault):
@@ -139,3 +164,55 @@ class RetryingPlanner:
 
 def _kind(answer: Answer) -> str:
     return answer.kind if isinstance(answer, PlanFaultError) else ""
+
+
+# --- copies side by side -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Replica:
+    """One copy, and the card it starts on; "" leaves that to the environment."""
+
+    planner: OpenPlanner
+    device: str = ""
+
+
+def start_replicas(
+    open_one: Callable[[], OpenPlanner], workers: int, cards: Sequence[str] = ()
+) -> list[Replica]:
+    """Start ``workers`` copies of a planner, on the ``cards`` in turn; the first alone, the others together.
+
+    One that runs in this process, or is weightless, stays one.
+
+    Raises:
+        InputError: the planner cannot be opened, or takes no card from us. Nothing is left running.
+    """
+    runtime.check_devices(cards)
+    on = [cards[i % len(cards)] if cards else "" for i in range(workers)]
+    first = _open(open_one, on[0])
+    if cards and first.planner.isolation != "process":
+        first.planner.close()
+        where = "on its server" if first.planner.isolation == "server" else "in this process"
+        raise InputError(
+            f"--devices: planner '{first.planner.spec}' runs {where} and takes no card from here; leave it out"
+        )
+    if first.planner.isolation == "none" and workers > 1:
+        warn(f"planner '{first.planner.spec}' runs in this process: one worker asks it")
+        return [first]
+    replicas = [first]
+    try:
+        with ThreadPoolExecutor(max(1, workers - 1)) as pool:
+            started = [pool.submit(contextvars.copy_context().run, _open, open_one, card) for card in on[1:]]
+        replicas += [future.result() for future in started if future.exception() is None]
+        for future in started:
+            future.result()
+    except BaseException:
+        for replica in replicas:
+            replica.planner.close()
+        raise
+    return replicas
+
+
+def _open(open_one: Callable[[], OpenPlanner], card: str) -> Replica:
+    with runtime.use_device(card):
+        return Replica(open_one(), card)

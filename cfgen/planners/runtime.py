@@ -1,4 +1,4 @@
-"""Where planners run: which Python or container, what they may see, reach and take, and how they are started."""
+"""Where planners run: which Python, container or card, what they may see, reach and take, and how they are started."""
 
 import contextlib
 import json
@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -21,7 +22,46 @@ from typing import IO
 from cfgen.core import confine
 from cfgen.core.errors import InputError
 from cfgen.core.network import HUBS, current
-from cfgen.planners import devices
+
+_DEVICE: ContextVar[str] = ContextVar("device", default="")
+
+
+@contextlib.contextmanager
+def use_device(device: str) -> Iterator[None]:
+    """Planners that start within the block, or start again, see this card alone; "" leaves it to the environment."""
+    before = _DEVICE.set(device)
+    try:
+        yield
+    finally:
+        _DEVICE.reset(before)
+
+
+def device_environment() -> dict[str, str]:
+    """What to add to the environment of a planner's process. Cards are numbered as ``nvidia-smi`` does."""
+    device = _DEVICE.get()
+    return {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": device} if device else {}
+
+
+def check_devices(devices: Sequence[str], folder: Path = Path("/dev")) -> None:
+    """
+    Args:
+        devices: numbers; names of other forms (``GPU-...``, ``MIG-...``) are left to the driver. folder: of the
+            machine's device files.
+
+    Raises:
+        InputError: a number that this machine does not show.
+    """
+    cards = sorted(int(m[1]) for p in folder.glob("nvidia*") if (m := re.fullmatch(r"nvidia(\d+)", p.name)))
+    for device in devices:
+        if device.isdecimal() and int(device) not in cards:
+            shown_cards = f"only {', '.join(map(str, cards))}" if cards else "no NVIDIA card"
+            raise InputError(
+                f"--devices {device}: expected cards of this machine, found {shown_cards}; see nvidia-smi, or "
+                "leave it out"
+            )
+
+
+# --- where a planner runs -------------------------------------------------------------------------
 
 _CONFINE = str(Path(confine.__file__).resolve())
 #: programs that start a container or work elsewhere: what is seen there is what they are told, not what we hide here
@@ -227,7 +267,7 @@ def start(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**environment(runtime, folder), **devices.environment()},
+            env={**planner_environment(runtime, folder), **device_environment()},
             pass_fds=[leash, *([shared] if shared >= 0 else [])],
             bufsize=0,
             start_new_session=True,
@@ -242,7 +282,7 @@ def start(
     return running
 
 
-def environment(runtime: Runtime, folder: Path) -> dict[str, str]:
+def planner_environment(runtime: Runtime, folder: Path) -> dict[str, str]:
     """Ours, but for what names a hidden folder, with temporary files and caches in the planner's own ``folder``."""
     places = {
         str(form) for hidden in runtime.hidden for form in (hidden, hidden.absolute(), hidden.resolve())

@@ -24,8 +24,7 @@ from cfgen.core.network import obey
 from cfgen.core.sanitize import plain_json, plain_text, visible
 from cfgen.planners.client import VERSION, Channel, Requirements, connect, fields_of, observation
 from cfgen.planners.fingerprint import fingerprint
-from cfgen.planners.network import transient_kind
-from cfgen.planners.response import PlanFaultError, check_response, words_of
+from cfgen.planners.response import PlanFaultError, check_response, transient_kind, words_of
 
 
 def serve() -> None:
@@ -114,7 +113,7 @@ def declared_needs(planner: object) -> dict[str, Any]:
     return {name: plain_json(value)[0] for name, value in fields_of(needs).items()}
 
 
-# --- questions ------------------------------------------------------------------------------------------
+# --- which there are ------------------------------------------------------------------------------
 
 
 def _answer_all(channel: Channel, planner: Any, limit: int) -> None:

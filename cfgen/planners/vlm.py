@@ -18,9 +18,16 @@ from cfgen.models.client import Client
 from cfgen.models.limits import BudgetSpentError, Limits
 from cfgen.models.registry import MODELS, create_model
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.answer_formats import Parser, create_parser, papers, parsed
-from cfgen.planners.builtin import write_text
-from cfgen.planners.prompts import Prompt, create_prompt, motion_in_words
+from cfgen.planners.baselines import write_text
+from cfgen.planners.prompts import (
+    Parser,
+    Prompt,
+    create_parser,
+    create_prompt,
+    motion_in_words,
+    papers,
+    parsed,
+)
 from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.records import LATERAL, LONGITUDINAL, PLAN_DT, PLAN_STEPS, Failure
 

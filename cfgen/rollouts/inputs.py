@@ -1,25 +1,30 @@
 """From a stored case to what a planner is asked and what a judge is shown, with nothing that tells the arm."""
 
 import contextlib
+import json
 import secrets
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from pathlib import Path
 
 import cv2
 import numpy as np
 
 from cfgen.benchmark.frames import frame_file, frame_path, picture_of
-from cfgen.core.errors import InputError, StoreError, did_you_mean
-from cfgen.core.files import FrameLike, Held, check_version, read_json, read_record
-from cfgen.core.hashing import derive_seed
+from cfgen.core.errors import InputError, Shortfall, StoreError, did_you_mean
+from cfgen.core.faults import contained
+from cfgen.core.files import FrameLike, Held, check_version, png_bytes, read_json, read_record, write_bytes
+from cfgen.core.hashing import canonical_json, derive_seed
+from cfgen.core.progress import Progress
 from cfgen.geometry.camera import resized
 from cfgen.geometry.driving import Start
 from cfgen.perception.view import SceneView
-from cfgen.planners.outputs import token_of
+from cfgen.planners.outputs import EXPORTS, token_of
 from cfgen.planners.protocol import Observation, Requirements, TimedImage, Truth
-from cfgen.records import Camera, Case, Frame, Motion
-from cfgen.rollouts.questions import QuestionKey, Questions, RolloutInput
+from cfgen.planners.serialization import describe
+from cfgen.records import Camera, Case, Fault, Frame, Motion
+from cfgen.rollouts.queries import QuestionKey, Questions, RolloutInput
 from cfgen.scenes.drive import STILL
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store
@@ -312,3 +317,57 @@ def _shrunk(pixels: np.ndarray, size: tuple[int, int]) -> np.ndarray:
         pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     pixels.setflags(write=False)
     return pixels
+
+
+# --- questions as files ---------------------------------------------------------------------------
+
+
+def export_inputs(
+    bench: Path, out: Path, needs: Requirements, arms: tuple[str, ...], repeats: int = 1, quiet: bool = False
+) -> int:
+    """Write ``out/inputs.jsonl`` and ``out/images/``; returns the number of questions.
+
+    Raises:
+        InputError: ``out`` holds files that another export wrote, or no scene has what ``needs`` asks for.
+        StoreError: not a benchmark, or one without cases.
+        Shortfall: some questions could not be made; the others are written.
+    """
+    listing = out / "inputs.jsonl"
+    if listing.exists():
+        raise InputError(f"{listing}: is there already; delete the folder or choose another --out")
+    store = Store(bench)
+    inputs = RolloutInputs(store, store.benchmark.seed)
+    questions = arm_inputs(store, arms, repeats)
+    inputs.check(questions, needs)
+    inputs.salt = secrets.token_hex(16)
+    questions = questions.shuffled(secrets.randbits(64))
+    stands_for = {}
+    progress = Progress("inputs", len(questions), quiet)
+    lines, faults = [], []
+    for question in questions:
+        observation = contained(
+            partial(inputs.observation, question, needs), f"case {question.case.case_id}, arm {question.arm}"
+        )
+        if isinstance(observation, Fault):
+            faults.append(observation)
+            continue
+        row = describe(observation)
+        stands_for[observation.token] = list(question.key)
+        row["images"] = {}
+        for camera, images in observation.images.items():
+            row["images"][camera] = []
+            for number, image in enumerate(images):
+                name = f"images/{observation.token}.{camera}.{number}.png"
+                write_bytes(out / name, png_bytes(image.pixels))
+                row["images"][camera].append({"t": image.t, "file": name})
+        lines.append(json.dumps(row))
+        progress.step()
+    write_bytes(
+        store.root / EXPORTS / f"{secrets.token_hex(4)}.json", canonical_json({"questions": stands_for})
+    )
+    write_bytes(listing, ("\n".join(lines) + "\n").encode())
+    if faults:
+        raise Shortfall(
+            f"{len(faults)} of {len(questions)} questions could not be made, for example {faults[0]}"
+        )
+    return len(lines)

@@ -20,14 +20,13 @@ from cfgen.core.progress import Progress
 from cfgen.metrics.rates import Rate
 from cfgen.options import ScoreOptions
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.plan_check import follows_action
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, RetryingPlanner
+from cfgen.planners.verified import follows_action
 from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
 from cfgen.rollouts.inputs import RolloutInputs
-from cfgen.rollouts.passes import Memory, apart
-from cfgen.rollouts.questions import Questions, RolloutInput
+from cfgen.rollouts.queries import Memory, Questions, RolloutInput, apart
 from cfgen.rollouts.runner import gone_short
 from cfgen.storage.store import Store
 

@@ -18,17 +18,14 @@ from cfgen.core.faults import contained
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
 from cfgen.options import ScoreOptions
-from cfgen.planners import devices
+from cfgen.planners import runtime
 from cfgen.planners.answer import CheckedResponse, PlanFaultError, check_response, to_plan
-from cfgen.planners.crew import Member
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
-from cfgen.planners.retries import Answer, PlannerGoneError, RetryingPlanner
+from cfgen.planners.retries import Answer, PlannerGoneError, Replica, RetryingPlanner
 from cfgen.records import Fault, Rollout
 from cfgen.rollouts.inputs import RolloutInputs
-from cfgen.rollouts.passes import Memory
-from cfgen.rollouts.questions import QuestionKey, Questions
-from cfgen.rollouts.queue import Queue
+from cfgen.rollouts.queries import Memory, QuestionKey, Questions, Queue
 from cfgen.storage.store import Store
 
 Made = Callable[[], Observation]
@@ -37,17 +34,17 @@ Made = Callable[[], Observation]
 def roll_out(
     store: Store,
     inputs: RolloutInputs,
-    members: Sequence[Member],
+    replicas: Sequence[Replica],
     questions: Questions,
     options: ScoreOptions,
 ) -> None:
-    """Ask what has no answer yet and, where that is wanted, what failed; each question by one of the ``members``.
+    """Ask what has no answer yet and, where that is wanted, what failed; each question by one of the ``replicas``.
 
     Raises:
         InputError: no scene has what the planner needs.
         Shortfall: the planner cannot be reached any more; what was not asked has no rollout.
     """
-    planner = members[0].planner
+    planner = replicas[0].planner
     inputs.check(questions, planner.needs)
     wanted = partial(is_wanted, store, planner.name, options, time.time())
     todo = questions.only(wanted).apart()
@@ -58,7 +55,7 @@ def roll_out(
             print(f"cfgen: waiting for {others} answers that another command has in hand", file=sys.stderr)
 
     with Queue(store, planner.name, todo.each_key(), wanted, progress.step, wait, todo.scene) as queue:
-        askers = [Asker(store, inputs, member, todo, queue, progress, options) for member in members]
+        askers = [Asker(store, inputs, replica, todo, queue, progress, options) for replica in replicas]
         if len(askers) == 1:
             askers[0].run(tests_determinism=True)
         else:
@@ -110,18 +107,18 @@ class Asker:
         self,
         store: Store,
         inputs: RolloutInputs,
-        member: Member,
+        replica: Replica,
         questions: Questions,
         queue: Queue,
         progress: SharedProgress,
         options: ScoreOptions,
         memory: Memory | None = None,
     ) -> None:
-        planner = member.planner
+        planner = replica.planner
         retrying = RetryingPlanner(
             planner, options.planner_retries, options.strict, options.quiet, queue.stopped
         )
-        self._store, self._inputs, self._member = store, inputs, member
+        self._store, self._inputs, self._replica = store, inputs, replica
         self._questions, self._queue, self._progress = questions, queue, progress
         self._memory = memory or Memory(planner)
         self._desk = Desk(inputs, planner, retrying, options.strict)
@@ -132,9 +129,9 @@ class Asker:
         Raises:
             Shortfall: the planner cannot be reached any more.
         """
-        planner = self._member.planner
+        planner = self._replica.planner
         untested = tests_determinism and planner.needs.deterministic
-        with devices.on(self._member.device), ThreadPoolExecutor(1) as ahead:
+        with runtime.use_device(self._replica.device), ThreadPoolExecutor(1) as ahead:
             try:
                 upcoming = ahead.submit(self._prepared)
                 while (batch := upcoming.result()) and not self._queue.stopped.is_set():
@@ -159,11 +156,11 @@ class Asker:
         """The next batch, with its frames read."""
         return [
             (key, _read(partial(self._observation, key)))
-            for key in self._queue.take(self._member.planner.needs.batch_size)
+            for key in self._queue.take(self._replica.planner.needs.batch_size)
         ]
 
     def _observation(self, key: QuestionKey) -> Observation:
-        planner = self._member.planner
+        planner = self._replica.planner
         try:
             return self._inputs.observation(self._questions.question(key), planner.needs, planner.replays_log)
         except StoreError as error:  # of one case: it was moved away, or its file is damaged

@@ -18,7 +18,7 @@ from cfgen.records import (
     Verdict,
     frame_in,
 )
-from cfgen.rollouts.questions import Questions
+from cfgen.rollouts.queries import Questions
 from cfgen.storage.store import Store
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from cfgen.geometry.path import path_of_plan
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.planners.responder_motion import TIMES
-from cfgen.planners.responder_text import a, plain, wrong_place
+from cfgen.planners.responders import TIMES, a, plain, wrong_place
 from cfgen.records import LATERAL, Relation
 from cfgen.traces.facts import Content, Said, alike, named, rare
 from cfgen.traces.failures import FAILURES, Fail

@@ -21,7 +21,7 @@ from cfgen.judge.critic import critic_content
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, faithfulness_scene
 from cfgen.metrics.paired import recording_of
 from cfgen.models.base import Picture
-from cfgen.planners.model_verifier import SYSTEM, check_question
+from cfgen.planners.verified import SYSTEM, check_question
 from cfgen.records import Edge, KnownPool, KnownTrace, Relation
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import load_scene
@@ -258,7 +258,7 @@ def _critic_row(part: Path, item: KnownItem, e: Example) -> dict[str, Any]:
 
 
 def _verifier_row(part: Path, item: KnownItem, e: Example) -> dict[str, Any]:
-    """The question of :class:`cfgen.planners.model_verifier.ModelVerifier`, answered YES or NO."""
+    """The question of :class:`cfgen.planners.verified.ModelVerifier`, answered YES or NO."""
     ask = check_question(item.observation, item.text, item.plan)
     content: list[dict[str, str]] = [{"type": "text", "text": f"{SYSTEM}\n\n"}]
     images = []

@@ -9,8 +9,8 @@ import numpy as np
 from cfgen.geometry.manoeuvre import SAME_SPEED, Done, Margin, keeps_action, keeps_lateral, keeps_longitudinal
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.vocabulary import class_of, things
-from cfgen.planners.responder_motion import HALF_CAR_M, Baseline, Target
-from cfgen.planners.responder_text import place_of, plain
+from cfgen.planners.responders import Baseline, Target, place_of, plain
+from cfgen.planners.settings import SCRIPTED
 from cfgen.records import Case, Hazard, Trace
 from cfgen.traces.intent import Intent, follows
 from cfgen.traces.room import Room
@@ -87,7 +87,7 @@ class CaseFacts:
 
     @property
     def in_lane(self) -> bool:
-        return abs(self.target.lateral) < HALF_CAR_M
+        return abs(self.target.lateral) < SCRIPTED.half_car_m
 
     @property
     def at_the_edge(self) -> bool:

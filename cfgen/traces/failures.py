@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cfgen.planners.responder_motion import TIMES
+from cfgen.planners.responders import TIMES
 from cfgen.traces.sources import Source, acted
 from cfgen.traces.wordings import MANOEUVRES
 

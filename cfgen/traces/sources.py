@@ -13,9 +13,9 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_each
 from cfgen.geometry.manoeuvre import LEAST_SPEED
 from cfgen.metrics.paired import blocks_of
+from cfgen.planners import settings
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.responder_motion import REACTION_S, TIMES, Baseline
-from cfgen.planners.responder_text import a
+from cfgen.planners.responders import TIMES, Baseline, a
 from cfgen.records import PLAN_STEPS, Case, Rollout, Scene, Trace
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import load_scene
@@ -144,11 +144,11 @@ def acted(base: Baseline, manoeuvre: str, side: str) -> np.ndarray:
 
 def braked(speed: float, deceleration: float, until: float) -> np.ndarray:
     """(25,) m along the lane: constant deceleration after the reaction time, down to ``until`` m/s."""
-    t = np.maximum(TIMES - REACTION_S, 0.0)
+    t = np.maximum(TIMES - settings.SCRIPTED.reaction_s, 0.0)
     braking = np.minimum(t, (speed - until) / deceleration)
     after = t - braking
     found: np.ndarray = (
-        speed * np.minimum(TIMES, REACTION_S)
+        speed * np.minimum(TIMES, settings.SCRIPTED.reaction_s)
         + speed * braking
         - deceleration * braking**2 / 2
         + until * after

@@ -10,8 +10,7 @@ from cfgen.core.hashing import derive_seed, hash_json
 from cfgen.judge.checker import Done, Items, broken
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
-from cfgen.planners.model_verifier import SYSTEM, named_verifier
-from cfgen.planners.verified import Verifier
+from cfgen.planners.verified import SYSTEM, Verifier, named_verifier
 from cfgen.records import Fault
 from cfgen.traces.probe import KnownItem
 

@@ -15,7 +15,7 @@ from cfgen.app.campaigns.exchange import export, import_ratings
 from cfgen.app.campaigns.figures import figures
 from cfgen.app.campaigns.known import GOLD_KINDS, feasible, known_rollouts, lent
 from cfgen.app.campaigns.log import logs, seat_of
-from cfgen.app.question import plans, read
+from cfgen.app.rate import plans, read
 from cfgen.benchmark.verifying import Verification
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record

@@ -2,7 +2,6 @@
 
 import base64
 import gc
-import multiprocessing
 import os
 import shutil
 import subprocess
@@ -182,12 +181,17 @@ def test_a_build_and_saving_by_hand_at_once_lose_nothing_of_each_other(root: Pat
 
 
 def test_an_app_that_nobody_uses_any_more_leaves_no_process(root: Path, plugin: Path) -> None:
-    before = {p.pid for p in multiprocessing.active_children()}
+    before = children()
     api, _ = opened(root)
-    assert {p.pid for p in multiprocessing.active_children()} - before
+    assert children() - before
     del api
     gc.collect()
-    until(lambda: {p.pid for p in multiprocessing.active_children()} <= before)
+    until(lambda: children() <= before)
+
+
+def children() -> set[str]:
+    """Processes that this one has started."""
+    return {pid for tasks in Path("/proc/self/task").glob("*/children") for pid in tasks.read_text().split()}
 
 
 def test_a_failure_that_nobody_followed_is_told_once(root: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cfgen.app.api import Api
-from cfgen.app.looks import Look, alike, look_at, phash
+from cfgen.app.similarity import Look, alike, look_at, phash
 from cfgen.core.files import read_image, write_record
 from tests.app.asking import ask
 
@@ -53,7 +53,7 @@ def test_the_same_picture_under_another_scene_is_flagged_and_looked_at_once(
     def again(*_: object) -> Look:
         raise AssertionError("was looked at before")
 
-    monkeypatch.setattr("cfgen.app.looks.look_at", again)
+    monkeypatch.setattr("cfgen.app.similarity.look_at", again)
     restarted = Api(api.store.root)
     restarted.case_index.look()
     assert ask(restarted, "queue", show="twin")["total"] == 1

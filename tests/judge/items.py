@@ -5,7 +5,7 @@ import numpy as np
 from cfgen.geometry.camera import mounted
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.planners.answer import to_plan
-from cfgen.planners.builtin import constant_turn, write_text
+from cfgen.planners.baselines import constant_turn, write_text
 from cfgen.records import Camera
 
 CAMERA = Camera(width=96, height=64, fx=80, fy=80, cx=48, cy=32, T_cam_ego=mounted(1.5))

@@ -13,8 +13,8 @@ from cfgen.judge.free import MOTIONS, FreeAnswer, cases_for, free_answers
 from cfgen.judge.offline.judge import measure
 from cfgen.judge.protocol import JudgeItem
 from cfgen.planners.answer import to_plan
-from cfgen.planners.builtin import constant_turn
-from cfgen.planners.responder_motion import Baseline, Target
+from cfgen.planners.baselines import constant_turn
+from cfgen.planners.responders import Baseline, Target
 from cfgen.records import DIMENSIONS, Camera, Size
 from tests.judge.painted import _painted, place
 

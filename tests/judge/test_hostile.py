@@ -15,9 +15,8 @@ from cfgen.judge.offline.judge import measure
 from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.rubrics.hazard import HAZARD, HEADINGS
 from cfgen.models.quote import MAX_CHARS
-from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.builtin import constant_turn, write_text
-from cfgen.planners.parser import parse
+from cfgen.planners.answer import PlanFaultError, parse, to_plan
+from cfgen.planners.baselines import constant_turn, write_text
 from cfgen.records import Camera, Size
 from tests.judge.painted import _painted, place
 

@@ -14,8 +14,7 @@ from cfgen.judge.offline.judge import NOT_SCORED, OfflineJudge, measure
 from cfgen.judge.probe import KNOWN
 from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.registry import create_judge
-from cfgen.planners.responder_motion import Baseline, Target
-from cfgen.planners.responders import KINDS
+from cfgen.planners.responders import KINDS, Baseline, Target
 from tests.judge.painted import SIZES, Painted, paint
 
 

@@ -8,13 +8,10 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.geometry.path import travelled
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.planners.answer import to_plan
-from cfgen.planners.parser import parse
+from cfgen.planners.answer import parse, to_plan
 from cfgen.planners.protocol import Truth
 from cfgen.planners.registry import open_planner
-from cfgen.planners.responder_motion import Baseline, Target
-from cfgen.planners.responder_text import a, lookalike, plain
-from cfgen.planners.responders import KINDS, Responder
+from cfgen.planners.responders import KINDS, Baseline, Responder, Target, a, lookalike, plain
 from tests.judge.painted import paint
 
 

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 
-from cfgen.planners.builtin import constant_turn, write_text
+from cfgen.planners.baselines import constant_turn, write_text
 from cfgen.planners.protocol import Requirements
 
 #: started by a planner, it knows nothing of cfgen

@@ -9,10 +9,10 @@ from cfgen.core.errors import InputError, SetupError, Shortfall
 from cfgen.judge.registry import create_judge
 from cfgen.models.limits import Ledger
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.builtin import constant_turn, write_text
-from cfgen.planners.model_verifier import create_verifier
+from cfgen.planners.baselines import constant_turn, write_text
 from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import open_planner
+from cfgen.planners.verified import create_verifier
 from cfgen.records import Motion
 from tests.benches import run
 from tests.judge.fake_gemini import Response

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from cfgen.planners.builtin import constant_turn, write_text
+from cfgen.planners.baselines import constant_turn, write_text
 from cfgen.planners.protocol import Requirements, Response
 
 

@@ -21,9 +21,7 @@ from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.runtime import Runtime, permitted
 from cfgen.records import Motion
 from cfgen.rollouts.inputs import question_seed
-from cfgen.rollouts.passes import Memory, apart
-from cfgen.rollouts.questions import Questions
-from cfgen.rollouts.queue import Queue
+from cfgen.rollouts.queries import Memory, Questions, Queue, apart
 from cfgen.storage.store import Store
 from tests.reporting.bench import make_bench
 

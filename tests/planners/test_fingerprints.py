@@ -1,4 +1,4 @@
-"""Who answered: an edited planner is another one, which says what changes and gets a run beside the old one."""
+"""Who answered: an edited planner is another one, which says what changed and gets a run beside the old one."""
 
 import json
 import sys
@@ -51,7 +51,7 @@ def test_an_edited_planner_says_what_changed_and_gets_a_run_beside_the_old_one(o
     code, text, err = score(out)
     assert code == 0, err
     assert (
-        "planner 'p' is not what it was when it was scored: file helper.py changes; its answers are kept"
+        "planner 'p' is not what it was when it was scored: file helper.py changed; its answers are kept"
         in err
     )
     (beside,) = (path.name for path in (out / "runs").iterdir() if "@" in path.name)
@@ -115,8 +115,8 @@ def test_weights_count_by_what_is_in_them_or_by_name(tmp_path: Path):
     first = weights(Holds())
     assert set(first) == {"weights model/a.bin", "weights org/name@abc"}
     (tmp_path / "model" / "a.bin").write_bytes(b"2")
-    assert changes(first, weights(Holds())) == ["weights model/a.bin changes"]
-    assert changes({"a": "1", "b": "1"}, {"b": "2", "c": "1"}) == ["a is gone", "b changes", "c is new"]
+    assert changes(first, weights(Holds())) == ["weights model/a.bin changed"]
+    assert changes({"a": "1", "b": "1"}, {"b": "2", "c": "1"}) == ["a is gone", "b changed", "c is new"]
     assert weights(object()) == {}
 
 

@@ -13,10 +13,10 @@ import pytest
 import requests
 
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.instance import ask_instance
-from cfgen.planners.network import transient_kind
+from cfgen.planners.process import ask_instance
 from cfgen.planners.protocol import Response
 from cfgen.planners.registry import open_planner
+from cfgen.planners.response import transient_kind
 from tests.planners.nasty_planners import AskingPlanner
 from tests.planners.test_answers import question
 

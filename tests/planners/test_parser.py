@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgen.planners.builtin import constant_turn, write_text
-from cfgen.planners.parser import MAX_TEXT, canonical_action, parse
+from cfgen.planners.answer import MAX_TEXT, canonical_action, parse
+from cfgen.planners.baselines import constant_turn, write_text
 from cfgen.records import LATERAL, LONGITUDINAL
 
 GOOD = write_text(

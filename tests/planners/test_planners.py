@@ -4,14 +4,14 @@ import time
 import numpy as np
 import pytest
 
-import cfgen.planners.waiting
+import cfgen.planners.retries
 from cfgen.core.errors import InputError
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.builtin import constant_turn
+from cfgen.planners.baselines import constant_turn
 from cfgen.planners.outputs import token_of
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import open_planner
-from cfgen.planners.waiting import waiting
+from cfgen.planners.retries import heartbeat
 from cfgen.records import Motion
 
 STILL = Motion(t=(-0.5, 0.0), poses=((-5.0, 0.0, -0.1), (0.0, 0.0, 0.0)), v=(10.0, 10.0))
@@ -189,13 +189,13 @@ def test_whatever_ends_plan_is_named_and_floods_no_terminal(capfd):
 
 
 def test_a_planner_that_does_not_start_is_given_up_in_time_and_waited_for_aloud(capsys, monkeypatch):
-    monkeypatch.setattr(cfgen.planners.waiting, "EVERY_S", 0.2)
+    monkeypatch.setattr(cfgen.planners.retries, "EVERY_S", 0.2)
     message = r"did not start within 0.5 s; --startup-timeout-s gives it more"
-    with waiting("the planner to start"), pytest.raises(InputError, match=message):
+    with heartbeat("the planner to start"), pytest.raises(InputError, match=message):
         open_planner("tests.planners.nasty_planners:Slow", startup_s=0.5)
     assert "cfgen: waiting for the planner to start, 0 s\n" in capsys.readouterr().err
     with pytest.raises(InputError, match="startup timeout: expected more than 0"):
         open_planner("cruise", startup_s=0)
-    with waiting("nothing", quiet=True):
+    with heartbeat("nothing", quiet=True):
         time.sleep(0.3)
     assert capsys.readouterr().err == ""

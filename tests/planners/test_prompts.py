@@ -7,8 +7,18 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.answer_formats import create_parser, drivelm, integrate, lightemma, openemma, parsed
-from cfgen.planners.prompts import create_prompt, load_files, past_actions, shipped_prompts
+from cfgen.planners.prompts import (
+    create_parser,
+    create_prompt,
+    drivelm,
+    integrate,
+    lightemma,
+    load_files,
+    openemma,
+    parsed,
+    past_actions,
+    shipped_prompts,
+)
 from cfgen.planners.protocol import Response
 from cfgen.planners.registry import open_planner
 from cfgen.records import Motion

@@ -12,10 +12,10 @@ import yaml
 from cfgen.core.errors import InputError
 from cfgen.planners import retries, serialization
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.example_server import Handler
 from cfgen.planners.protocol import Observation, Requirements, TimedImage
 from cfgen.planners.registry import open_planner
 from cfgen.records import Camera, Motion
+from examples.planner_server import Handler
 
 PROGRAM = f"cmd:{sys.executable} {Path(__file__).parent / 'command_planner.py'}"
 STILL = Motion(t=(0.0,), poses=((0.0, 0.0, 0.0),), v=(8.0,))

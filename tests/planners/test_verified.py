@@ -3,12 +3,10 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.builtin import constant_turn, write_text
-from cfgen.planners.model_verifier import create_verifier
-from cfgen.planners.plan_check import check_plan
+from cfgen.planners.baselines import constant_turn, write_text
 from cfgen.planners.protocol import Observation, Truth
 from cfgen.planners.registry import open_planner
-from cfgen.planners.verified import Verified, oracle_score
+from cfgen.planners.verified import Verified, check_plan, create_verifier, oracle_score
 from cfgen.records import Motion, Placement, Size
 from tests.judge.fake_gemini import FakeServer, openai
 from tests.planners.random_planner import RandomPlanner

@@ -7,10 +7,9 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.builtin import constant_turn, write_text
+from cfgen.planners.baselines import constant_turn, write_text
 from cfgen.planners.protocol import Observation, TimedImage
-from cfgen.planners.registry import open_planner
-from cfgen.planners.told import recordable_options
+from cfgen.planners.registry import open_planner, recordable_options
 from cfgen.planners.vlm import SCHEMA, model_planner, question
 from cfgen.records import Camera, Motion, Trace
 from tests.judge.fake_gemini import FakeServer, fault

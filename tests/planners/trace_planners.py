@@ -1,8 +1,7 @@
 """Planners for interventions: one plans from its reasoning, one from the image alone."""
 
-from cfgen.planners.builtin import constant_turn, write_text
+from cfgen.planners.baselines import constant_turn, stopping_path, write_text
 from cfgen.planners.protocol import Requirements
-from cfgen.planners.reactive import stopping_path
 
 
 class _Base:

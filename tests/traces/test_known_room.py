@@ -10,7 +10,7 @@ import pytest
 from cfgen.geometry.camera import project
 from cfgen.geometry.path import path_of_plan
 from cfgen.perception.view import SceneView
-from cfgen.planners.responder_motion import Target
+from cfgen.planners.responders import Target
 from cfgen.records import Trace
 from cfgen.storage.store import Store
 from cfgen.traces.facts import CaseFacts, Content, Said, relations

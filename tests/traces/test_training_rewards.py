@@ -12,7 +12,7 @@ pytest.importorskip("transformers")
 from cfgen.judge.critic import LocalCritic
 from cfgen.metrics.constrained import DualAscent
 from cfgen.metrics.faithfulness import EDGES
-from cfgen.planners.builtin import write_text
+from cfgen.planners.baselines import write_text
 from cfgen.traces.reward_formulas import LEAST_P, reason_reward, trl_faithfulness_reward, trl_reason_reward
 from cfgen.traces.rewards import (
     WORST_SCORE,

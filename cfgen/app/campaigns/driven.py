@@ -7,7 +7,7 @@ import numpy as np
 
 from cfgen.geometry.path import EgoPath, path_of_plan, travelled
 from cfgen.geometry.trajectory import speeds
-from cfgen.planners.responder_motion import TIMES, Baseline
+from cfgen.planners.responders import TIMES, Baseline
 from cfgen.records import PLAN_DT, Plan
 
 _FINE = 25  # within one step of a plan

@@ -7,9 +7,7 @@ from cfgen.app.campaigns.driven import Driven
 from cfgen.core.files import read_record
 from cfgen.judge.probe import KNOWN, Known, known_answers
 from cfgen.planners.answer import to_plan
-from cfgen.planners.responder_motion import Baseline, Target
-from cfgen.planners.responder_text import clear_road
-from cfgen.planners.responders import KINDS
+from cfgen.planners.responders import KINDS, Baseline, Target, clear_road
 from cfgen.records import PLAN_LEAST_STEPS, Case, Plan, Rollout, Trace
 from cfgen.render.panel import spoken
 from cfgen.rollouts.inputs import RolloutInputs

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from cfgen.core.errors import InputError
 from cfgen.core.files import write_bytes
 from cfgen.core.sanitize import visible
-from cfgen.planners.told import model_of
+from cfgen.planners.registry import model_of
 from cfgen.records import DIMENSIONS
 from cfgen.reporting import page as report_page
 from cfgen.reporting.section import Table

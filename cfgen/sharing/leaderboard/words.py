@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from cfgen.core.network import without_secrets
-from cfgen.planners.told import model_of, told
+from cfgen.planners.registry import model_of, recorded_options
 from cfgen.records import JudgeRun, Sha256
 from cfgen.reporting.basis import tested_words
 from cfgen.sharing.bundle import Share, benchmark_hash
@@ -146,7 +146,7 @@ def called(row: Row) -> str:
 def facts(row: Row) -> Iterator[tuple[str, str]]:
     """Planner, judge and environment, for the page of one row."""
     run, bundle, proof = row.bundle.run, row.bundle, row.proof
-    options = ", ".join(f"{name} {value[:_LONGEST]}" for name, value in told(run).items())
+    options = ", ".join(f"{name} {value[:_LONGEST]}" for name, value in recorded_options(run).items())
     yield "Planner", ", ".join(filter(None, (without_secrets(run.spec), options, run.planner_hash)))
     yield "Ran", _RAN.get(run.isolation, "not recorded how")
     yield "Could see", "; ".join(run.sight) or "not recorded"

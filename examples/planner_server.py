@@ -1,4 +1,4 @@
-"""A planner behind HTTP, to copy from: ``python -m cfgen.planners.example_server 8100``. Keeps its speed."""
+"""A planner behind HTTP, to copy from: ``python examples/planner_server.py 8100``. Keeps its speed."""
 
 import json
 import sys

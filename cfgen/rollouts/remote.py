@@ -18,17 +18,13 @@ from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
 from cfgen.metrics.rates import Rate
 from cfgen.options import ScoreOptions
-from cfgen.planners.crew import Member
 from cfgen.planners.registry import Answers, OpenPlanner, is_weightless
 from cfgen.planners.retries import RetryingPlanner
 from cfgen.records import PlannerRun, Rollout
-from cfgen.rollouts.askers import intervene_in_turn, opener
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.passes import Memory
-from cfgen.rollouts.questions import QuestionKey, Questions
-from cfgen.rollouts.queue import Queue
+from cfgen.rollouts.queries import Memory, QuestionKey, Questions, Queue
 from cfgen.rollouts.runner import Asker, Desk, SharedProgress, is_wanted
-from cfgen.rollouts.versions import settled
+from cfgen.rollouts.workers import Replica, intervene_in_turn, opener, settled
 from cfgen.storage.store import Store
 
 #: questions of a piece, or a planner's batch where that is more
@@ -56,7 +52,7 @@ class Piece:
 
 
 class Afar:
-    """See :class:`cfgen.rollouts.askers.Askers`; the planner is opened by the workers of ``pool`` alone."""
+    """See :class:`cfgen.rollouts.workers.Askers`; the planner is opened by the workers of ``pool`` alone."""
 
     def __init__(self, store: Store, options: ScoreOptions, pool: Pool) -> None:
         self._store, self._options, self._pool = store, options, pool
@@ -211,8 +207,8 @@ def ask(task: Task, piece: Piece) -> list[Rollout | None]:
     told = _Told(len(piece.keys))
     wanted = partial(is_wanted, store, task.name, options, task.since)
     with Queue(store, task.name, iter(piece.keys), wanted, told.step, _wait, questions.scene) as queue:
-        member = Member(planner)
-        asker = Asker(store, inputs, member, questions, queue, told, options, opened.memory)
+        replica = Replica(planner)
+        asker = Asker(store, inputs, replica, questions, queue, told, options, opened.memory)
         asker.run(tests_determinism=piece.first)
     return told.found
 

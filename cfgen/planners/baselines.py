@@ -1,10 +1,11 @@
-"""A planner without weights that looks: brakes for what stands on its path and does not look like road.
+"""Planners without weights that any table should hold: ``cruise``, ``logged``, and ``reactive``.
 
-It follows its own arc over the ground from near to far, keeps a running idea of what road looks like there, and takes
-the first stretch that stays different for an obstacle. It sees one frame, knows no classes, and mistakes strong
-shadows and paint for obstacles at times: a baseline to compare with, not a detector.
+``reactive`` looks: it follows its own arc over the ground from near to far, keeps a running idea of what road looks
+like there, and brakes for the first stretch that stays different. It sees one frame, knows no classes, and mistakes
+strong shadows and paint for obstacles at times: a baseline to compare with, not a detector.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,19 +13,75 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import project
-from cfgen.planners.builtin import constant_turn, write_text
-from cfgen.planners.protocol import Observation, Requirements
+from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.protocol import Observation, Requirements, Response
+from cfgen.planners.settings import REACTIVE
 from cfgen.records import PLAN_DT, PLAN_STEPS, Camera
 
+
+def write_text(scene: str, justification: str, longitudinal: str, lateral: str, waypoints: np.ndarray) -> str:
+    """An answer in the papers' format; ``waypoints`` (T, 3) x, y, theta in m and rad."""
+    think = json.dumps({"scene": scene, "move_justification": justification}, ensure_ascii=False)
+    points = "\n".join(f"<wp>[{x:.3f}, {y:.3f}, {theta:.4f}]</wp>" for x, y, theta in waypoints)
+    action = f"Longitudinal: {longitudinal}\nLateral: {lateral}"
+    return f"<think>\n{think}\n</think>\n<action>\n{action}\n</action>\n{points}"
+
+
+def constant_turn(speed: float, yaw_rate: float) -> np.ndarray:
+    """(24, 3) x, y, theta after driving on at ``speed`` m/s and ``yaw_rate`` rad/s, exact along the arc."""
+    t = np.arange(1, PLAN_STEPS + 1) * PLAN_DT
+    theta = yaw_rate * t
+    # sin(a)/a and (1 - cos(a))/a without dividing by a small angle
+    along = speed * t * np.sinc(theta / np.pi)
+    side = speed * t * np.sinc(theta / 2 / np.pi) * np.sin(theta / 2)
+    return np.column_stack([along, side, theta])
+
+
+class Cruise:
+    """Keeps the speed and yaw rate it had: sees nothing, so its hazard response is the floor."""
+
+    needs = Requirements(cameras=(), frame_times=())
+
+    def plan(self, observations: Sequence[Observation]) -> list[str]:
+        return [self._one(o) for o in observations]
+
+    def _one(self, observation: Observation) -> str:
+        return write_text(
+            "The road ahead continues as before.",
+            "Nothing calls for a change, so the vehicle keeps its speed and its lane.",
+            "set speed tracking",
+            "lane keeping",
+            constant_turn(observation.speed, observation.yaw_rate),
+        )
+
+
+class Logged:
+    """Replays what the recording vehicle did, in every arm: right on the original, blind to the hazard."""
+
+    needs = Requirements(cameras=(), frame_times=())
+    replays_log = True
+
+    def plan(self, observations: Sequence[Observation]) -> list[Response | str]:
+        return [self._one(o) for o in observations]
+
+    def _one(self, observation: Observation) -> Response:
+        if observation.logged is None:
+            raise PlanFaultError("the scene has no recorded future to replay")
+        text = write_text(
+            "The road ahead as recorded.",
+            "The vehicle follows the recorded drive.",
+            "set speed tracking",
+            "lane keeping",
+            np.empty((0, 3)),
+        )
+        return Response(text, np.array(observation.logged.poses), np.array(observation.logged.t))
+
+
+# --- a baseline that looks ------------------------------------------------------------------------
+
 #: ground samples along and across the path, m
-ALONG = np.arange(4.0, 70.0, 0.5)
+ALONG = np.arange(REACTIVE.nearest_m, REACTIVE.farthest_m, REACTIVE.step_m)
 ACROSS = np.linspace(-1.0, 1.0, 17)
-#: a cell differs from road beyond this many spreads; a row is blocked when this share of its cells differ
-DIFFERENT, BLOCKED_SHARE = 4.0, 0.3
-#: an obstacle hides the ground behind it: this much of the path ahead must stay blocked, m
-HIDDEN_M = 6.0
-#: stop this far before it; brake no harder than this, m/s^2
-MARGIN_M, MAX_BRAKE = 4.0, 7.0
 
 
 @dataclass(frozen=True)
@@ -63,7 +120,7 @@ class Reactive:
             if obstacle.offset < -0.5
             else "in"
         )
-        path = stopping_path(observation.speed, curvature, obstacle.distance - MARGIN_M)
+        path = stopping_path(observation.speed, curvature, obstacle.distance - REACTIVE.margin_m)
         return write_text(
             f"There is an obstacle {side} the ego lane about {obstacle.distance:.0f} m ahead.",
             f"The obstacle {side} the lane blocks the path, so the vehicle brakes to stop before it.",
@@ -90,17 +147,17 @@ def find_obstacle(image: np.ndarray, camera: Camera, curvature: float) -> Obstac
     for row in usable:
         off = np.abs(cells[row] - centre) / spread
         blocked[row] = in_frame[row] & (
-            (off[:, 1:3].max(axis=1) > DIFFERENT) | (off[:, [0, 3]].min(axis=1) > DIFFERENT)
+            (off[:, 1:3].max(axis=1) > REACTIVE.different) | (off[:, [0, 3]].min(axis=1) > REACTIVE.different)
         )
-        if blocked[row].mean() < BLOCKED_SHARE:
+        if blocked[row].mean() < REACTIVE.blocked_share:
             clear = cells[row][in_frame[row] & ~blocked[row]]
             if len(clear):
                 centre = 0.85 * centre + 0.15 * np.median(clear, axis=0)
     share = blocked.mean(axis=1)
-    depth = int(HIDDEN_M / (ALONG[1] - ALONG[0]))
+    depth = int(REACTIVE.hidden_m / REACTIVE.step_m)
     for row in usable[2:]:
         stretch = share[row : row + depth]
-        if len(stretch) == depth and stretch.min() >= 0.15 and np.median(stretch) >= BLOCKED_SHARE:
+        if len(stretch) == depth and stretch.min() >= 0.15 and np.median(stretch) >= REACTIVE.blocked_share:
             columns = blocked[row : row + depth].mean(axis=0)
             return Obstacle(float(ALONG[row]), float((columns * ACROSS).sum() / columns.sum()))
     return None
@@ -108,7 +165,7 @@ def find_obstacle(image: np.ndarray, camera: Camera, curvature: float) -> Obstac
 
 def stopping_path(speed: float, curvature: float, distance: float) -> np.ndarray:
     """(24, 3) x, y, theta: constant deceleration along the arc to stand after ``distance`` m."""
-    brake = min(MAX_BRAKE, speed**2 / (2 * max(distance, 0.5)))
+    brake = min(REACTIVE.max_brake, speed**2 / (2 * max(distance, 0.5)))
     t = np.arange(1, PLAN_STEPS + 1) * PLAN_DT
     t = np.minimum(t, speed / max(brake, 1e-6))
     s = speed * t - brake * t**2 / 2

@@ -1,0 +1,329 @@
+"""Planners outside Python: ``cmd:`` programs and ``http://`` servers.
+
+A program speaks JSON lines on stdin and stdout: it first gets ``{"ask": "needs"}`` and answers ``{"needs": {...}}``;
+then one observation a line (see :mod:`cfgen.planners.serialization`), to each of which it answers one line with the
+same ``"id"``. No shell is involved. A server answers ``GET /needs`` and ``POST /plan``; see ``openapi.yaml``.
+"""
+
+import contextlib
+import http.client
+import io
+import json
+import queue
+import shlex
+import socket
+import ssl
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from typing import IO, Any, cast
+
+from cfgen.core import confine
+from cfgen.core.errors import InputError
+from cfgen.core.hashing import hash_json
+from cfgen.core.network import current, host_of
+from cfgen.core.sanitize import MAX_CHARS, plain_json, visible
+from cfgen.models.base import retry_after
+from cfgen.planners.answer import PlanFaultError, describe_exit
+from cfgen.planners.protocol import Observation, Requirements, Response
+from cfgen.planners.response import OUT_OF_SERVICE, no_route
+from cfgen.planners.runtime import Running, Runtime, start
+from cfgen.planners.serialization import decode, decode_needs, encode
+from cfgen.planners.settings import LIMITS, PATIENCE
+from cfgen.records import Failure
+
+#: lines that wait to be read; a program that floods has to wait
+_WAITING = 16
+
+
+class Command:
+    """Runs ``command`` and restarts it when it dies, hangs or floods. ``max_chars``: of a text, the rest is cut.
+
+    It sees and reaches what ``runtime`` says.
+
+    Raises:
+        InputError: it cannot be started, or does not answer the first question.
+    """
+
+    def __init__(
+        self,
+        command: str,
+        timeout_s: float,
+        max_chars: int = MAX_CHARS,
+        startup_s: float = PATIENCE.startup_s,
+        runtime: Runtime = Runtime(),  # noqa: B008 - frozen
+    ) -> None:
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise InputError(f"planner 'cmd:{command}': expected a command line ({error})") from error
+        self._runtime = runtime
+        self._timeout_s, self._max_chars, self._startup_s = timeout_s, max_chars, startup_s
+        self._longest = LIMITS.besides_text + 6 * max_chars
+        self._process: Running | None = None
+        self._lines = _Lines()
+        try:
+            self.needs = self._start()
+        except PlanFaultError as fault:
+            self.close()
+            raise InputError(f"planner 'cmd:{command}': {fault}") from fault
+
+    def plan(self, observations: Sequence[Observation]) -> list[str | Response | PlanFaultError]:
+        return [self._one(observation) for observation in observations]
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            self._lines.over.set()
+            process.stop()
+
+    def renew(self) -> None:
+        """Whatever it remembers goes: the next question is put to a new process."""
+        self.close()
+
+    def _one(self, observation: Observation) -> Response | PlanFaultError:
+        try:
+            if self._process is None:
+                self._restart()
+            self._send(encode(observation), self._timeout_s)
+            content = self._receive(self._timeout_s)
+            if isinstance(content, dict) and content.get("id") != observation.token:
+                raise PlanFaultError(
+                    f"answer: expected id '{observation.token}', found {content.get('id')!r}"
+                )
+            return decode(content, self._max_chars)
+        except PlanFaultError as fault:
+            # What it says next could belong to this question: start afresh.
+            self.close()
+            return fault
+
+    def _restart(self) -> None:
+        try:
+            self._start()
+        except PlanFaultError as fault:
+            raise PlanFaultError(f"cannot be started again: {fault}", "unreachable") from fault
+
+    def _start(self) -> Requirements:
+        self._lines = _Lines()
+        try:
+            process = start(self._words, self._runtime, echo_stderr=False)
+        except OSError as error:
+            raise PlanFaultError(f"cannot be started ({error.strerror}: {error.filename})") from error
+        self._process = process
+        stdout = io.BufferedReader(cast(io.RawIOBase, process.source))
+        threading.Thread(target=_read, args=(stdout, self._lines, self._longest), daemon=True).start()
+        self._send({"ask": "needs"}, self._startup_s)
+        content = self._receive(self._startup_s)
+        if not isinstance(content, dict) or "needs" not in content:
+            raise PlanFaultError('expected {"needs": {...}} as its first line')
+        return decode_needs(content["needs"])
+
+    def _send(self, content: dict[str, Any], timeout_s: float) -> None:
+        """Written aside, since a program that does not read would hold us for good."""
+        assert self._process is not None
+        data, broken = json.dumps(content).encode() + b"\n", threading.Event()
+        writer = threading.Thread(target=_write, args=(self._process.sink, data, broken), daemon=True)
+        writer.start()
+        writer.join(timeout_s)
+        if writer.is_alive():
+            raise PlanFaultError(
+                f"hung: it read no question within {timeout_s:g} s; it was restarted", "timeout"
+            )
+        if broken.is_set():
+            raise self._exit_fault()
+
+    def _receive(self, timeout_s: float) -> Any:
+        try:
+            line = self._lines.get(timeout=timeout_s)
+        except queue.Empty:
+            raise PlanFaultError(
+                f"hung: no line within {timeout_s:g} s; it was restarted", "timeout"
+            ) from None
+        if line is None:
+            raise self._exit_fault()
+        if len(line) >= self._longest:
+            raise PlanFaultError(
+                f"answer: expected a line of at most {self._longest} bytes, found more; --max-answer-chars raises "
+                "the limit"
+            )
+        if not line.endswith(b"\n"):
+            raise PlanFaultError(f"expected a line of JSON, found {len(line)} bytes without an end")
+        try:
+            return json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise PlanFaultError(f"expected a line of JSON, found {line[:60]!r} ({error})") from error
+
+    def _exit_fault(self) -> PlanFaultError:
+        assert self._process is not None
+        code = self._process.exit_code(2.0)
+        if code == confine.OVER_MEMORY:
+            limit = f"{self._runtime.memory / 1e9:g} GB"
+            return PlanFaultError(f"died: took more than the {limit} that --planner-memory gives it", "died")
+        words, kind = describe_exit(code)
+        return PlanFaultError(f"died: {words}, last on stderr: {self._process.last_line}", kind)
+
+
+class _Lines(queue.Queue[bytes | None]):
+    """What one run of the program wrote; ``over``: nobody reads it any more."""
+
+    def __init__(self) -> None:
+        super().__init__(_WAITING)
+        self.over = threading.Event()
+
+    def add(self, line: bytes | None) -> bool:
+        while not self.over.is_set():
+            with contextlib.suppress(queue.Full):
+                self.put(line, timeout=0.2)
+                return True
+        return False
+
+
+def _read(stream: IO[bytes], lines: _Lines, longest: int) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        while (line := stream.readline(longest)) and lines.add(line):
+            pass
+    lines.add(None)
+
+
+def _write(stream: IO[bytes], data: bytes, broken: threading.Event) -> None:
+    try:
+        remaining = memoryview(data)
+        while remaining:
+            remaining = remaining[stream.write(remaining) :]
+    except (OSError, ValueError):
+        broken.set()
+
+
+# --- servers --------------------------------------------------------------------------------------
+
+#: bytes read at once
+_PIECE = 2**16
+
+
+class Server:
+    """A planner behind a URL. ``max_chars``: of a text, the rest is cut.
+
+    Raises:
+        InputError: its host may not be reached, or the server does not answer ``GET /needs``.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        timeout_s: float,
+        max_chars: int = MAX_CHARS,
+        startup_s: float = PATIENCE.startup_s,
+    ) -> None:
+        current().require(host_of(url), f"planner '{url}'")
+        self._url = url.rstrip("/")
+        self._timeout_s, self._max_chars = timeout_s, max_chars
+        try:
+            self.needs = decode_needs(self._call("/needs", None, min(timeout_s, startup_s), 1))
+        except PlanFaultError as fault:
+            raise InputError(f"planner '{url}': GET /needs: {fault}; is the server running?") from fault
+        self.about = self._about(min(timeout_s, startup_s))
+
+    def plan(self, observations: Sequence[Observation]) -> list[str | Response | PlanFaultError]:
+        """One request for the batch; a batch that fails as a whole is asked again one by one."""
+        body = {"observations": [encode(o) for o in observations]}
+        try:
+            content = self._call("/plan", body, self._timeout_s * len(observations), len(observations))
+            return self._matched(content, observations)
+        except PlanFaultError as fault:
+            if len(observations) == 1 or fault.kind == "unreachable":
+                return [fault] * len(observations)
+            return [answer for observation in observations for answer in self.plan([observation])]
+
+    def _about(self, limit: float) -> dict[str, str]:
+        """What the server says of itself under ``GET /about``, JSON of any kind; {} from one that does not."""
+        try:
+            reply = self._call("/about", None, limit, 1)
+        except PlanFaultError:
+            return {}
+        content = reply if isinstance(reply, dict) else {"about": reply}
+        return {
+            f"about {visible(str(name))[:100]}": hash_json(plain_json(value)[0])
+            for name, value in content.items()
+        }
+
+    def close(self) -> None:
+        """Nothing to end: the server is somebody else's."""
+
+    def _matched(
+        self, content: Any, observations: Sequence[Observation]
+    ) -> list[str | Response | PlanFaultError]:
+        answers = content.get("answers") if isinstance(content, dict) else None
+        if not isinstance(answers, list):
+            raise PlanFaultError('expected {"answers": [...]}')
+        by_id = {a["id"]: a for a in answers if isinstance(a, dict) and isinstance(a.get("id"), str)}
+        matched: list[str | Response | PlanFaultError] = []
+        for observation in observations:
+            try:
+                if observation.token not in by_id:
+                    raise PlanFaultError(f"no answer with id '{observation.token}'")
+                matched.append(decode(by_id[observation.token], self._max_chars))
+            except PlanFaultError as fault:
+                matched.append(fault)
+        return matched
+
+    def _call(self, path: str, body: dict[str, Any] | None, limit: float, answers: int) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self._url + path, data, {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=limit) as reply:
+                raw = _read_body(reply, limit, answers * (LIMITS.besides_text + 6 * self._max_chars))
+        except urllib.error.HTTPError as error:
+            raise _http_fault(error) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise _connection_fault(error, limit) from error
+        try:
+            return json.loads(raw)
+        except (ValueError, RecursionError) as error:
+            raise PlanFaultError(f"reply: expected JSON ({error})") from error
+
+
+def _read_body(reply: http.client.HTTPResponse, limit_s: float, limit: int) -> bytes:
+    """The whole reply. A server that trickles is cut off as one that is silent is."""
+    end = time.monotonic() + limit_s
+    raw = bytearray()
+    while piece := reply.read1(_PIECE):
+        raw += piece
+        if len(raw) > limit:
+            raise PlanFaultError(
+                f"reply: expected at most {limit} bytes, found more; --max-answer-chars raises the limit"
+            )
+        if time.monotonic() > end:
+            raise TimeoutError
+    if reply.length:  # fewer bytes came than were announced
+        raise http.client.IncompleteRead(bytes(raw[:0]), reply.length)
+    return bytes(raw)
+
+
+def _http_fault(error: urllib.error.HTTPError) -> PlanFaultError:
+    try:
+        words = error.read(300).decode("utf-8", "replace")
+    except (OSError, http.client.HTTPException):
+        words = "(its words were lost)"
+    kind: Failure = "unavailable" if error.code in OUT_OF_SERVICE else "error"
+    return PlanFaultError(
+        f"HTTP {error.code}: {words}",
+        kind,
+        retry_after({name.lower(): value for name, value in error.headers.items()}),
+    )
+
+
+def _connection_fault(error: OSError | http.client.HTTPException, limit_s: float) -> PlanFaultError:
+    """What network and server did to a request, apart from a server that speaks no HTTP."""
+    cause = getattr(error, "reason", None) or error
+    if isinstance(cause, TimeoutError):
+        return PlanFaultError(f"hung: no reply within {limit_s:g} s", "timeout")
+    kind: Failure = "answer"
+    if isinstance(cause, ConnectionRefusedError | socket.gaierror) or no_route(cause):
+        kind = "unreachable"
+    elif isinstance(cause, ssl.SSLError):
+        kind = "error"
+    elif isinstance(cause, OSError | http.client.IncompleteRead):  # RemoteDisconnected is one as well
+        kind = "unavailable"
+    return PlanFaultError(f"connection failed ({cause or type(cause).__name__})", kind)

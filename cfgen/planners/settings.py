@@ -1,0 +1,115 @@
+"""The tuned numbers of planners, in one place: unit, what each was tuned on, what changes when it moves."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a planner is waited for; by experience with models that load for minutes and with servers on the way."""
+
+    #: s to start, each time: 10 GB of weights from a slow disk
+    startup_s: float = 900.0
+    #: s, the most that may be asked for: a week
+    most_s: float = 604_800.0
+    #: s between two lines that say what is waited for
+    heartbeat_s: float = 10.0
+    #: s before the first retry; each one after it waits ``growth`` times longer, up to ``longest_pause_s``
+    first_pause_s: float = 2.0
+    growth: float = 4.0
+    longest_pause_s: float = 32.0
+    #: s; a planner that asks to be left alone for longer is asked again by then
+    longest_retry_after_s: float = 60.0
+    #: rounds of retries after which a planner that cannot be reached is given up
+    rounds: int = 5
+    #: questions in a row that retries did not mend, after which a question is asked once, until one is answered
+    hopeless_after: int = 3
+
+
+@dataclass(frozen=True)
+class AnswerLimits:
+    """What is read of an answer; larger ones cost memory, smaller ones cut what real planners write."""
+
+    #: bytes beside its text
+    besides_text: int = 32 * 2**20
+    #: m: a car does not get farther than this in 6 s
+    range_m: float = 1000.0
+    #: rad: no car turns more often; more is none that was given, and taken from the path
+    heading_rad: float = 1000.0
+    #: remarks on its format that a plan keeps
+    remarks: int = 20
+
+
+@dataclass(frozen=True)
+class ReactiveSettings:
+    """The baseline that brakes for what does not look like road; tuned on the demo scenes' free and blocked lanes."""
+
+    #: m along the path that are looked at, and the step
+    nearest_m: float = 4.0
+    farthest_m: float = 70.0
+    step_m: float = 0.5
+    #: spreads of the road's colour beyond which a cell differs; lower: brakes for shadows
+    different: float = 4.0
+    #: share of a row's cells that differ where it is blocked; lower: brakes for what stands beside the lane
+    blocked_share: float = 0.3
+    #: m of the path that an obstacle hides: so much must stay blocked; lower: brakes for paint
+    hidden_m: float = 6.0
+    #: m before the obstacle at which it stands, and m/s^2 of its hardest braking
+    margin_m: float = 4.0
+    max_brake: float = 7.0
+
+
+@dataclass(frozen=True)
+class ScriptedSettings:
+    """How scripted responders move: what a driver would do, so that the right scores follow by construction."""
+
+    #: m: half the car's width, and what a driver leaves beside it
+    half_car_m: float = 0.95
+    gap_m: float = 0.8
+    #: m between the origin under the rear axle and a standing object: the car's front and some room
+    stop_short_m: float = 5.0
+    #: s before it brakes, and m/s^2 of braking that comes too late
+    reaction_s: float = 0.25
+    hard_brake: float = 4.0
+
+
+@dataclass(frozen=True)
+class PlanCheckSettings:
+    """When a motion is called by a meta-action's name; by the words of the papers' vocabulary."""
+
+    #: m/s: less change than this is keeping the speed; below ``standing_mps`` it stands
+    keeps_mps: float = 1.0
+    standing_mps: float = 0.7
+    #: m/s^2: no car brakes or gathers speed harder, with room for waypoints rounded to 0.1 m
+    most_ms2: float = 14.0
+    #: m aside from where it would be: a nudge, a lane
+    nudge_m: float = 0.35
+    lane_m: float = 2.0
+
+
+@dataclass(frozen=True)
+class DriveLMSettings:
+    """Figures for DriveLM's words, which gives none: speeds in m/s, curvatures in 1/m, m/s^2 towards a new speed."""
+
+    speeds: tuple[tuple[str, float], ...] = (
+        ("not moving", 0.0),
+        ("very fast", 20.0),
+        ("fast", 14.0),
+        ("slowly", 4.0),
+        ("normal speed", 9.0),
+    )
+    curvatures: tuple[tuple[str, float], ...] = (
+        ("slightly steering to the left", 0.01),
+        ("slightly steering to the right", -0.01),
+        ("steering to the left", 0.05),
+        ("steering to the right", -0.05),
+        ("straight", 0.0),
+    )
+    rate_ms2: float = 3.0
+
+
+PATIENCE = Patience()
+LIMITS = AnswerLimits()
+REACTIVE = ReactiveSettings()
+SCRIPTED = ScriptedSettings()
+PLAN_CHECK = PlanCheckSettings()
+DRIVELM = DriveLMSettings()
