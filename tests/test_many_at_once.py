@@ -22,6 +22,7 @@ from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Requirements, Response
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.retries import Replica
+from cfgen.planners.settings import Patience
 from cfgen.rollouts import workers as crews
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
 from cfgen.rollouts.queries import QuestionKey, Questions, Queue
@@ -175,7 +176,7 @@ def test_two_scores_at_once_ask_and_judge_each_question_once(out: Path, bench: P
 
 
 def test_copies_share_the_questions_and_one_that_is_gone_loses_none(out: Path, monkeypatch):
-    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(retries, "PATIENCE", Patience(first_pause_s=0.0))
     store = Store(out)
     inputs, every = RolloutInputs(store, 7), arm_inputs(store, ("hazard",), 2)
     options = ScoreOptions(out, "p", quiet=True, planner_retries=1)

@@ -16,6 +16,7 @@ import cfgen
 import cfgen.rollouts.runner
 from cfgen.planners import retries
 from cfgen.planners.answer import to_plan
+from cfgen.planners.settings import Patience
 from cfgen.records import Rollout
 from cfgen.rollouts.summary import Failures, ScoreSummary
 from cfgen.storage.store import Store
@@ -25,8 +26,7 @@ from tests.benches import copy, run, tree
 
 @pytest.fixture
 def out(bench: Path, tmp_path: Path, monkeypatch) -> Path:
-    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0.02)
-    monkeypatch.setattr(retries, "GROWTH", 2.0)
+    monkeypatch.setattr(retries, "PATIENCE", Patience(first_pause_s=0.02, growth=2.0))
     return copy(bench, tmp_path / "b")
 
 
@@ -263,7 +263,7 @@ def test_hopeless_retries_are_given_up_until_an_answer_comes(monkeypatch):
     from cfgen.planners.protocol import Requirements
     from cfgen.planners.registry import OpenPlanner
 
-    monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(retries, "PATIENCE", Patience(first_pause_s=0.0))
     calls: list[str] = []
 
     def ask(observations):

@@ -12,6 +12,7 @@ from cfgen.planners.outputs import token_of
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import open_planner
 from cfgen.planners.retries import heartbeat
+from cfgen.planners.settings import Patience
 from cfgen.records import Motion
 
 STILL = Motion(t=(-0.5, 0.0), poses=((-5.0, 0.0, -0.1), (0.0, 0.0, 0.0)), v=(10.0, 10.0))
@@ -189,7 +190,7 @@ def test_whatever_ends_plan_is_named_and_floods_no_terminal(capfd):
 
 
 def test_a_planner_that_does_not_start_is_given_up_in_time_and_waited_for_aloud(capsys, monkeypatch):
-    monkeypatch.setattr(cfgen.planners.retries, "EVERY_S", 0.2)
+    monkeypatch.setattr(cfgen.planners.retries, "PATIENCE", Patience(heartbeat_s=0.2))
     message = r"did not start within 0.5 s; --startup-timeout-s gives it more"
     with heartbeat("the planner to start"), pytest.raises(InputError, match=message):
         open_planner("tests.planners.nasty_planners:Slow", startup_s=0.5)
