@@ -16,8 +16,8 @@ from cfgen.core.files import read_json
 from cfgen.records import Fault
 from cfgen.records.base import Identifier
 from cfgen.records.sampling import Sampling
+from cfgen.scenes.choosing import draw
 from cfgen.scenes.folder import SCENE_FILE, load_scene, scene_hash, scene_names
-from cfgen.scenes.sampling import draw
 
 #: Of more scenes only the ids are read before the first case; the rest of each is looked at when it is its turn.
 AT_ONCE = 1000

@@ -16,8 +16,8 @@ from cfgen.options import PerceptionName, Where
 
 if TYPE_CHECKING:
     from cfgen.scenes.check import Fault
-    from cfgen.scenes.import_record import ImportSummary
-    from cfgen.scenes.index import Tagged
+    from cfgen.scenes.choosing import Tagged
+    from cfgen.scenes.importing import ImportSummary
 
 #: how many of each cause are named
 _EXAMPLES = 3
@@ -43,8 +43,8 @@ def _list(
     count: Annotated[str, "How many scenes have each value of this tag."] = "",
 ) -> int:
     """One line per scene."""
+    from cfgen.scenes.choosing import matching
     from cfgen.scenes.folder import find_scenes, load_scene
-    from cfgen.scenes.sampling import matching
 
     root = Path(folder)
     if count:
@@ -84,9 +84,7 @@ def _matching(count: int, scenes: "list[Tagged]") -> str:
 def _count(folder: Path, where: str, tag: str) -> int:
     from collections import Counter
 
-    from cfgen.scenes.condition import condition
-    from cfgen.scenes.index import known_tags
-    from cfgen.scenes.sampling import matching
+    from cfgen.scenes.choosing import condition, known_tags, matching
 
     scenes, matched = matching(folder, where)
     condition(tag).check(known_tags(scenes))
@@ -132,8 +130,8 @@ def _tag(
 ) -> int:
     """Look at the front frames, for tags that --where can ask for."""
     from cfgen.perception.registry import create_perceiver
-    from cfgen.scenes.index import tagged_scenes, values_of
-    from cfgen.scenes.seen_tags import look
+    from cfgen.scenes.choosing import tagged_scenes, values_of
+    from cfgen.scenes.perceived_tags import look
     from cfgen.scenes.tags import SEEN
 
     root = Path(folder)
@@ -144,9 +142,9 @@ def _tag(
         print(f"{name:<16} {having:>6} scenes: {', '.join(values_of(scenes, name, at_most=6))}")
     for name, why in looked.failed.items():
         print(f"not looked at: {root / name}: {why}")
-    known = looked.scenes - looked.now - len(looked.failed)
+    known = looked.scenes - looked.new - len(looked.failed)
     print(
-        f"{looked.scenes} scenes: {looked.now} looked at, {known} known before, {len(looked.failed)} cannot be"
+        f"{looked.scenes} scenes: {looked.new} looked at, {known} known before, {len(looked.failed)} cannot be"
     )
     if looked.failed:
         raise Shortfall(
@@ -180,8 +178,8 @@ def _show(
 def _show_import(
     summary: "ImportSummary", *, source: Path, out: Path, by_reference: bool, reader: str, options: object
 ) -> int:
-    from cfgen.scenes.contact_sheet import write_contact_sheet
     from cfgen.scenes.importing import open_log, size_of
+    from cfgen.scenes.show import write_contact_sheet
 
     log = open_log(out, reader, source, dict(options or {}))  # type: ignore[call-overload]
     print(
@@ -251,7 +249,7 @@ def _import_pairs(
     speed_mps: Annotated[float, "road-obstacles: speed of the car, m/s."] = 8.0,
 ) -> int:
     """Pairs of real frames out of a data set, for analyze real."""
-    from cfgen.scenes.pair_readers import Options, import_pairs
+    from cfgen.scenes.pairs import Options, import_pairs
 
     options = Options(
         None if clear is None else Path(clear), hazard, limit, fov_deg, camera_height_m, pitch_deg, speed_mps

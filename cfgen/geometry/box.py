@@ -23,9 +23,9 @@ def box_corners(x: ArrayLike, y: ArrayLike, yaw: ArrayLike, size: Size) -> Array
 
 def boxes_px(camera: Camera, corners: Array) -> tuple[Array, Mask]:
     """(N, 4) x0, y0, x1, y1 around N boxes (N, 8, 3) in pixels, not clipped; validity (N,): every corner projects."""
-    px, seen = project(camera, corners.reshape(-1, 3))
+    px, valid = project(camera, corners.reshape(-1, 3))
     px = px.reshape(-1, 8, 2)
-    return np.concatenate([px.min(1), px.max(1)], 1), np.all(seen.reshape(-1, 8), axis=1)
+    return np.concatenate([px.min(1), px.max(1)], 1), np.all(valid.reshape(-1, 8), axis=1)
 
 
 def clip_boxes(camera: Camera, boxes: Array) -> Array:

@@ -53,9 +53,9 @@ def incoherent(plan: Array, start: Start, driven: Drive | None = None) -> str:
     elsewhere = _elsewhere(xy, plan)
     if elsewhere > _ELSEWHERE:
         return f"its headings are {math.degrees(elsewhere):.0f} degrees beside its way"
-    beside, scatter = _beside(xy, driven), _scatter(xy)
-    if beside > _BESIDE_M:
-        return f"a car that follows it is {beside:.1f} m beside it"
+    deviation, scatter = _beside(xy, driven), _scatter(xy)
+    if deviation > _BESIDE_M:
+        return f"a car that follows it is {deviation:.1f} m beside it"
     if scatter > _SCATTER_M:
         return f"its waypoints scatter by {scatter:.1f} m"
     for name, pushes in (
@@ -72,8 +72,8 @@ def incoherent(plan: Array, start: Start, driven: Drive | None = None) -> str:
 def _backwards(xy: Array, driven: Drive) -> float:
     """m of the steps that lead back, seen from the car that follows them."""
     heading = np.append(0.0, driven.poses[:-1, 2])
-    ahead = (np.diff(xy, axis=0) * np.column_stack([np.cos(heading), np.sin(heading)])).sum(axis=1)
-    return float(-np.minimum(ahead, 0.0).sum())
+    forward = (np.diff(xy, axis=0) * np.column_stack([np.cos(heading), np.sin(heading)])).sum(axis=1)
+    return float(-np.minimum(forward, 0.0).sum())
 
 
 def _stands_at_once(xy: Array, start: Start) -> float:
@@ -82,8 +82,8 @@ def _stands_at_once(xy: Array, start: Start) -> float:
     Plans that go on are the tracker's to judge: one that holds back is a wrong first speed.
     """
     way = float(np.hypot(*np.diff(xy, axis=0).T).sum())
-    least = _hardest(start, max(len(xy) - 1, math.ceil(start.speed / GRIP / PLAN_DT) + 4))
-    return max(way, 0.01) if least - way > _STAND_M and way < _STAND_SHARE * least else 0.0
+    shortest = _hardest(start, max(len(xy) - 1, math.ceil(start.speed / GRIP / PLAN_DT) + 4))
+    return max(way, 0.01) if shortest - way > _STAND_M and way < _STAND_SHARE * shortest else 0.0
 
 
 @lru_cache(maxsize=4096)
@@ -119,19 +119,19 @@ def _beside(xy: Array, driven: Drive) -> float:
     start, step = points[:-1], np.diff(points, axis=0)
     offset = xy[1:, None] - start
     share = np.clip((offset * step).sum(-1) / np.maximum((step**2).sum(-1), 1e-12), 0, 1)
-    found = np.hypot(*np.moveaxis(offset - share[..., None] * step, -1, 0)).min(axis=1)
-    return float(found.max())
+    distances = np.hypot(*np.moveaxis(offset - share[..., None] * step, -1, 0)).min(axis=1)
+    return float(distances.max())
 
 
 def _scatter(xy: Array) -> float:
     """Root of the mean square, m, of how far waypoints lie beside their neighbours' line, less what a bend explains."""
-    before, here, after = xy[:-2], xy[1:-1], xy[2:]
+    before, middle, after = xy[:-2], xy[1:-1], xy[2:]
     chord = after - before
     length = np.hypot(*chord.T)
     moving = length > 0.5
     if not moving.any():
         return 0.0
-    offset = here - before
+    offset = middle - before
     cross = (chord[:, 0] * offset[:, 1] - chord[:, 1] * offset[:, 0])[moving] / length[moving]
     bend = np.convolve(np.pad(cross, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
     return float(np.sqrt(np.mean((cross - bend) ** 2)))

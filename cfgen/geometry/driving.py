@@ -93,8 +93,8 @@ def drive(plan: Array, start: Start) -> Drive:
     """
     xy = np.vstack([np.zeros(2), np.asarray(plan, float)[:, :2]])
     place, velocity, acceleration = (matrix @ xy for matrix in _smoothing(len(xy)))
-    wanted = np.hstack([place, velocity, acceleration]).tolist()
-    states = np.array(_followed(wanted, start))
+    reference = np.hstack([place, velocity, acceleration]).tolist()
+    states = np.array(_followed(reference, start))
     grid = states[_SUBSTEPS - 1 :: _SUBSTEPS]
     return Drive(
         poses=grid[:, :3],
@@ -120,13 +120,13 @@ def _smoothing(n: int) -> tuple[Array, Array, Array]:
     return basis(fine) @ fit, basis.derivative(1)(fine) @ fit, basis.derivative(2)(fine) @ fit
 
 
-def _followed(wanted: list[list[float]], start: Start) -> list[tuple[float, ...]]:
+def _followed(reference: list[list[float]], start: Start) -> list[tuple[float, ...]]:
     """x, y, theta, speed, acceleration and lateral acceleration after every step."""
     x = y = theta = lateral = 0.0
     v, a = start.speed, start.acceleration
     steer = math.atan(WHEELBASE_M * start.curvature)
     states: list[tuple[float, ...]] = []
-    for px, py, vx, vy, ax, ay in wanted:
+    for px, py, vx, vy, ax, ay in reference:
         c, s = math.cos(theta), math.sin(theta)
         ux = ax + _K_PLACE * (px - x) + _K_SPEED * (vx - v * c)
         uy = ay + _K_PLACE * (py - y) + _K_SPEED * (vy - v * s)
@@ -155,8 +155,8 @@ def _steered(steer: float, lateral: float, v: float) -> float:
     return steer + min(max(target - steer, -MAX_STEER_RATE * _DT), MAX_STEER_RATE * _DT)
 
 
-def _pushed(a: float, wanted: float, lateral: float) -> float:
+def _pushed(a: float, target: float, lateral: float) -> float:
     """The next acceleration towards the wanted one, within jerk and the grip that cornering leaves."""
-    a += min(max(wanted - a, -MAX_JERK * _DT), MAX_JERK * _DT)
-    left = math.sqrt(max(GRIP**2 - lateral**2, 0.0))
-    return min(max(a, -left), left, MAX_ACCEL)
+    a += min(max(target - a, -MAX_JERK * _DT), MAX_JERK * _DT)
+    grip = math.sqrt(max(GRIP**2 - lateral**2, 0.0))
+    return min(max(a, -grip), grip, MAX_ACCEL)

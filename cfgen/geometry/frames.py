@@ -71,14 +71,14 @@ def along_arc(a: ArrayLike, b: ArrayLike, fraction: ArrayLike) -> Array:
     with np.errstate(all="ignore"):
         cot = np.where(np.abs(half) < 1e-6, 1 - half**2 / 3, half / np.tan(half))
     forward = cot * step[..., 0] + half * step[..., 1]
-    left = cot * step[..., 1] - half * step[..., 0]
+    lateral = cot * step[..., 1] - half * step[..., 0]
     angle = turn * fraction
     sinc = np.sinc(angle / np.pi)
     cosc = np.sinc(angle / (2 * np.pi)) * np.sin(angle / 2)  # (1 - cos a) / a without 0/0
     local = np.stack(
         [
-            fraction * (sinc * forward - cosc * left),
-            fraction * (cosc * forward + sinc * left),
+            fraction * (sinc * forward - cosc * lateral),
+            fraction * (cosc * forward + sinc * lateral),
             angle,
         ],
         axis=-1,

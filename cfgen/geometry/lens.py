@@ -202,5 +202,5 @@ def field_angle(camera: Camera) -> float:
     """Largest valid angle from the axis, rad: to the fold, and behind the camera only as far as the image goes."""
     corners = np.array([[u, v] for u in (0, camera.width - 1) for v in (0, camera.height - 1)], float)
     scaled = (corners - (camera.cx, camera.cy)) / (camera.fx, camera.fy)
-    seen = float(np.nanmax(_angle_of(camera, np.hypot(scaled[:, 0], scaled[:, 1]))))
-    return min(_fold_angle(camera), max(math.pi / 2, seen))
+    widest = float(np.nanmax(_angle_of(camera, np.hypot(scaled[:, 0], scaled[:, 1]))))
+    return min(_fold_angle(camera), max(math.pi / 2, widest))

@@ -83,87 +83,87 @@ class Margin:
 _OPEN = Margin(None)
 
 
-def keeps_action(longitudinal: str, lateral: str, done: Done) -> Margin:
+def keeps_action(longitudinal: str, lateral: str, driven: Done) -> Margin:
     """Both meta-actions together: broken as soon as one of them is, kept only where both are.
 
     An action without a figure of its own (gap search, merge, pull over; speed adapt at a steady speed) is neither.
     """
-    both = keeps_longitudinal(longitudinal, done), keeps_lateral(lateral, done)
-    broken = [m for m in both if m.kept is False]
+    margins = keeps_longitudinal(longitudinal, driven), keeps_lateral(lateral, driven)
+    broken = [m for m in margins if m.kept is False]
     if broken:
         return max(broken, key=lambda m: m.by)
-    return min(both, key=lambda m: m.by) if all(m.kept for m in both) else _OPEN
+    return min(margins, key=lambda m: m.by) if all(m.kept for m in margins) else _OPEN
 
 
-def keeps_longitudinal(action: str, done: Done) -> Margin:
+def keeps_longitudinal(action: str, driven: Done) -> Margin:
     """Whether the speeds carry out a longitudinal meta-action of the papers' vocabulary."""
-    v0 = done.start
+    v0 = driven.start
     if v0 < LEAST_SPEED:
         return _OPEN
     lines = {
         # action: the figure, what keeps it at most (or at least), what breaks it
-        "stop": ("slowest", done.slowest, 0.35 * v0, 0.75 * v0),
-        "yield": ("slowest", done.slowest, v0 - max(1.5, 0.15 * v0), v0 - 0.3),
-        "follow lead vehicle": ("end", done.end, v0 + 1.0, v0 + 4.0),
-        "pass": ("end", -done.end, -v0 - 1.0, -v0 + 1.5),
-        "set speed tracking": ("change", _change(done), max(1.0, 0.1 * v0), max(4.0, 0.7 * v0)),
-        SAME_SPEED: ("change", _change(done), max(1.0, 0.1 * v0), max(3.0, 0.25 * v0)),
+        "stop": ("slowest", driven.slowest, 0.35 * v0, 0.75 * v0),
+        "yield": ("slowest", driven.slowest, v0 - max(1.5, 0.15 * v0), v0 - 0.3),
+        "follow lead vehicle": ("end", driven.end, v0 + 1.0, v0 + 4.0),
+        "pass": ("end", -driven.end, -v0 - 1.0, -v0 + 1.5),
+        "set speed tracking": ("change", _change(driven), max(1.0, 0.1 * v0), max(4.0, 0.7 * v0)),
+        SAME_SPEED: ("change", _change(driven), max(1.0, 0.1 * v0), max(3.0, 0.25 * v0)),
     }
     if action == "speed adapt":
-        kept = _change(done) >= 1.5
-        words = f"speed changes by {_change(done):.1f} m/s"
-        return Margin(True, _change(done) - 1.5, "m/s", words) if kept else _OPEN
+        braked = _change(driven) >= 1.5
+        words = f"speed changes by {_change(driven):.1f} m/s"
+        return Margin(True, _change(driven) - 1.5, "m/s", words) if braked else _OPEN
     if action not in lines:
         return _OPEN
-    name, figure, most, least = lines[action]
+    name, figure, upper, lower = lines[action]
     words = f"{action}: {name} speed {abs(figure):.1f} m/s, {v0:.1f} at t0"
     if name == "change":
         words = f"{action}: speed leaves {v0:.1f} m/s by {figure:.1f}"
-        if action != SAME_SPEED and figure >= least and done.slowest > v0 - least:
+        if action != SAME_SPEED and figure >= lower and driven.slowest > v0 - lower:
             return _OPEN  # gathering speed may be converging to a target
-    return _between(figure, most, least, "m/s", words)
+    return _between(figure, upper, lower, "m/s", words)
 
 
-def keeps_lateral(action: str, done: Done) -> Margin:
+def keeps_lateral(action: str, driven: Done) -> Margin:
     """Whether the way carries out a lateral meta-action; sideways is measured from the lane's middle."""
     side = -1 if action.endswith("right") else 1
-    there, away = (done.left, done.right) if side > 0 else (done.right, done.left)
-    straight = abs(done.bend) <= MOST_BEND
+    toward, away = (driven.left, driven.right) if side > 0 else (driven.right, driven.left)
+    straight = abs(driven.bend) <= MOST_BEND
     if action.startswith("turn"):
-        turned = side * done.turned
+        turned = side * driven.turned
         words = f"{action}: heading turns {turned:+.2f} rad to that side"
-        found = _between(-turned, -0.5, -0.1, "rad", words)
-        return found if straight or found.kept is False else _OPEN
+        margin = _between(-turned, -0.5, -0.1, "rad", words)
+        return margin if straight or margin.kept is False else _OPEN
     if not straight:
         return _OPEN
     if action == "lane keeping":
-        off = max(done.left, done.right)
+        off = max(driven.left, driven.right)
         return _between(off, 0.6, 2.2, "m", f"{action}: {off:.1f} m beside the lane's middle")
-    words = f"{action}: {there:.1f} m to that side, {away:.1f} m to the other"
+    words = f"{action}: {toward:.1f} m to that side, {away:.1f} m to the other"
     if action in ASIDE:
-        return _between(-there, -0.5, -0.1, "m", words)
+        return _between(-toward, -0.5, -0.1, "m", words)
     if action.startswith("lane change"):
-        if 2.2 <= side * done.aside <= 6.0:
-            return Margin(True, side * done.aside - 2.2, "m", words)
-        return Margin(False, 2.2 - there, "m", words) if there <= 0.8 else _OPEN
+        if 2.2 <= side * driven.aside <= 6.0:
+            return Margin(True, side * driven.aside - 2.2, "m", words)
+        return Margin(False, 2.2 - toward, "m", words) if toward <= 0.8 else _OPEN
     if action.startswith("out-of-lane nudge"):
-        if 1.2 <= there <= 4.5 and away <= 0.5:
-            return Margin(True, there - 1.2, "m", words)
-        return Margin(False, 1.2 - there, "m", words) if there <= 0.3 else _OPEN
+        if 1.2 <= toward <= 4.5 and away <= 0.5:
+            return Margin(True, toward - 1.2, "m", words)
+        return Margin(False, 1.2 - toward, "m", words) if toward <= 0.3 else _OPEN
     if action.startswith("in-lane nudge"):
-        if 0.3 <= there <= 1.0 and away <= 0.3:
-            return Margin(True, there - 0.3, "m", words)
-        if there >= 2.2 or (there <= 0.1 and away >= 0.3):
-            return Margin(False, max(there - 1.0, away), "m", words)
+        if 0.3 <= toward <= 1.0 and away <= 0.3:
+            return Margin(True, toward - 0.3, "m", words)
+        if toward >= 2.2 or (toward <= 0.1 and away >= 0.3):
+            return Margin(False, max(toward - 1.0, away), "m", words)
     return _OPEN
 
 
-def _between(figure: float, most: float, least: float, unit: str, words: str) -> Margin:
+def _between(figure: float, upper: float, lower: float, unit: str, words: str) -> Margin:
     """Kept up to ``most``, broken from ``least`` on; both measured from the middle between them."""
-    line = (most + least) / 2
-    kept = True if figure <= most else False if figure >= least else None
-    return Margin(kept, 0.0 if kept is None else abs(figure - line), unit, words)
+    line = (upper + lower) / 2
+    verdict = True if figure <= upper else False if figure >= lower else None
+    return Margin(verdict, 0.0 if verdict is None else abs(figure - line), unit, words)
 
 
-def _change(done: Done) -> float:
-    return max(done.fastest - done.start, done.start - done.slowest, 0.0)
+def _change(driven: Done) -> float:
+    return max(driven.fastest - driven.start, driven.start - driven.slowest, 0.0)

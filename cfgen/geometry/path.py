@@ -115,22 +115,22 @@ def _ahead(history: Motion, future: Motion | None, length_m: float) -> tuple[Arr
     poses = _moving(np.array([(0.0, 0.0, 0.0), *(future.poses if future else ())]))
     curvature = _end_curvature(poses if len(poses) > 1 else _moving(_reversed_history(history)))
     dense = _dense(poses)
-    known = float(_arc_length(dense)[-1])
-    if known < length_m:
-        dense = np.vstack([dense, _continued(dense[-1], curvature, length_m - known)])
+    length = float(_arc_length(dense)[-1])
+    if length < length_m:
+        dense = np.vstack([dense, _continued(dense[-1], curvature, length_m - length)])
     s = _arc_length(dense)
     for shared in (s, dense):
         shared.setflags(write=False)
-    return s, dense[:, :2], dense[:, 2], known
+    return s, dense[:, :2], dense[:, 2], length
 
 
 def _moving(poses: Array) -> Array:
     """The poses (T, 3) that are _MIN_MOVE_M or more from the one kept before."""
-    kept = [poses[0]]
+    distinct = [poses[0]]
     for pose in poses[1:]:
-        if math.hypot(*(pose[:2] - kept[-1][:2])) >= _MIN_MOVE_M:
-            kept.append(pose)
-    out = np.array(kept)
+        if math.hypot(*(pose[:2] - distinct[-1][:2])) >= _MIN_MOVE_M:
+            distinct.append(pose)
+    out = np.array(distinct)
     out[:, 2] = np.unwrap(out[:, 2])
     return out
 

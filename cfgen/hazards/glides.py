@@ -12,7 +12,7 @@ import numpy as np
 from cfgen.geometry.camera import centre, ground_points, project
 from cfgen.geometry.lens import Array
 from cfgen.hazards.occupancy import SLIPPING, HistoryInconsistency
-from cfgen.perception.ego_turn import grey, there_and_back
+from cfgen.perception.ego_motion import grey, there_and_back
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews
 from cfgen.records import Camera, Placement

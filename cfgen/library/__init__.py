@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from cfgen.records import Calibration, ProbeRun
     from cfgen.report import Report
     from cfgen.scenes.check import Fault
-    from cfgen.scenes.import_record import ImportSummary
+    from cfgen.scenes.importing import ImportSummary
 
 JudgeName = Annotated[str, "Who judges: see cfgen list judges."]
 JudgeSettings = Annotated[Settings, "Options of the judge."]

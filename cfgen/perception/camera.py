@@ -66,8 +66,8 @@ def sights(camera: Camera, things: Sequence[Thing], pitch_known: bool = True) ->
     Args:
         pitch_known: leave out what stands above the camera's horizon; where that is to be found, nothing is above it.
     """
-    whole = [t for t in things if t.kind in ("car", "person") and _in_full_view(camera, t, things)]
-    candidates = [_sight(camera, thing) for thing in whole]
+    visible = [t for t in things if t.kind in ("car", "person") and _in_full_view(camera, t, things)]
+    candidates = [_sight(camera, thing) for thing in visible]
     return [sight for sight in candidates if sight and (sight.below > 1e-4 or not pitch_known)]
 
 
@@ -90,11 +90,11 @@ def _sight(camera: Camera, thing: Thing) -> Sight | None:
     x0, y0, x1, y1 = thing.box
     middle = (x0 + x1) / 2
     rays, valid = unproject(camera, [(x0, y1), (x1, y1), (middle, y0), (middle, y1)])
-    ahead = rays @ rotation(camera)  # ego frame
-    if not valid.all() or (ahead[:, 0] <= 0.2).any():
+    directions = rays @ rotation(camera)  # ego frame
+    if not valid.all() or (directions[:, 0] <= 0.2).any():
         return None
-    down = -ahead[:, 2] / np.hypot(ahead[:, 0], ahead[:, 1])
-    left, right = (ahead[:2, 1] / ahead[:2, 0]).tolist()
+    down = -directions[:, 2] / np.hypot(directions[:, 0], directions[:, 1])
+    left, right = (directions[:2, 1] / directions[:2, 0]).tolist()
     wide, tall, below = left - right, float(down[3] - down[2]), float(down[3])
     if tall <= 0 or wide <= 0:
         return None
@@ -134,8 +134,8 @@ def scale_at(
     """How large the camera draws what stands at a pixel, against the real things that stand near it: the median of
     their ratios, and how many they are; None where none does."""
     rays, valid = unproject(camera, [foot_px])
-    ahead = rays[0] @ rotation(camera)
-    below = -float(ahead[2]) / math.hypot(float(ahead[0]), float(ahead[1]))
+    direction = rays[0] @ rotation(camera)
+    below = -float(direction[2]) / math.hypot(float(direction[0]), float(direction[1]))
     if not valid.all() or below <= 0:
         return None
     for times in SIZES.nearby:
@@ -222,9 +222,9 @@ def read_lane_lines(drivable: Mask, lanes: Mask, camera: Camera) -> LaneReading:
 
 def _levelled(lines: list[Array], level: Array) -> list[Array]:
     """Each line's tangents to the right of and below the direction x of ``level``, of rays (N, 3)."""
-    ahead = [line @ level for line in lines]
-    ahead = [line[line[:, 0] > _LEAST_AHEAD] for line in ahead]
-    return [-line[:, 1:] / line[:, :1] for line in ahead if len(line) > 5]
+    rotated = [line @ level for line in lines]
+    rotated = [line[line[:, 0] > _LEAST_AHEAD] for line in rotated]
+    return [-line[:, 1:] / line[:, :1] for line in rotated if len(line) > 5]
 
 
 def _own_lane(fit: LaneHorizon) -> float | None:
@@ -254,14 +254,14 @@ def typical(readings: Sequence[LaneReading]) -> LaneReading:
         return LaneReading(reason=reasons[-1] if reasons else "nothing sure seen" if readings else "no frame")
     weights = [r.confidence / (CAMERA.floor_deg**2 + r.pitch_error_deg**2) for r in clear]
     pitches = np.array([r.pitch_deg for r in clear])
-    apart = float(np.median(np.abs(pitches - np.median(pitches)))) / math.sqrt(len(clear))
+    spread = float(np.median(np.abs(pitches - np.median(pitches)))) / math.sqrt(len(clear))
     pitch = _median([r.pitch_deg for r in clear], weights)
     return replace(
         next(r for r in clear if r.pitch_deg == pitch),
         yaw_deg=_median([r.yaw_deg for r in clear], weights),
         lane_ratio=_median([r.lane_ratio for r in clear], weights),
         confidence=float(np.median([r.confidence for r in clear]))
-        / (1 + (apart / CAMERA.half_spread_deg) ** 2),
+        / (1 + (spread / CAMERA.half_spread_deg) ** 2),
     )
 
 
@@ -321,8 +321,8 @@ class CameraFit:
 
     def less_sure(self, share: float) -> "CameraFit":
         """With a height that may be off by that share more."""
-        more = np.array([[0.0, 0.0], [0.0, (share * self.height) ** 2]])
-        return replace(self, spread=self.spread + more)
+        extra = np.array([[0.0, 0.0], [0.0, (share * self.height) ** 2]])
+        return replace(self, spread=self.spread + extra)
 
     def scale_error(self, distance: float) -> float:
         """Relative standard error of the size of what is drawn ``distance`` m away."""
@@ -365,9 +365,9 @@ def fit_camera(
     return CameraFit(float(middle[0]), float(middle[1]), spread, count, by)
 
 
-def _grid(usual: Clue, points: int, least: float) -> Array:
+def _grid(usual: Clue, points: int, lowest: float) -> Array:
     """Values to either side of the usual one, none below ``least``."""
-    reach = min(CAMERA.reach * usual.error, usual.value - least)
+    reach = min(CAMERA.reach * usual.error, usual.value - lowest)
     return usual.value + reach * np.linspace(-1, 1, points)
 
 
@@ -465,11 +465,11 @@ def why_unsure(extra: Mapping[str, Any]) -> str:
         return f"{GUESSED}: {wrong}; {_ADVICE} --option yaw_deg=..."
     if (error := scale_error(provenance, CAMERA.near_m)) <= CAMERA.most_error:
         return ""
-    apart = f"; {provenance[APART]}" if isinstance(provenance.get(APART), str) else ""
-    tried = provenance.get(SEEN_BY) == "twinlitenet" and provenance.get(THINGS_SOUGHT) is True
+    disagreement = f"; {provenance[APART]}" if isinstance(provenance.get(APART), str) else ""
+    advised = provenance.get(SEEN_BY) == "twinlitenet" and provenance.get(THINGS_SOUGHT) is True
     return (
         f"{GUESSED}: what is drawn {CAMERA.near_m:g} m away may be off by {error:.0%} in size (at most "
-        f"{CAMERA.most_error:.0%}{apart}); {_ADVICE}{'' if tried else _SEES_MORE}"
+        f"{CAMERA.most_error:.0%}{disagreement}); {_ADVICE}{'' if advised else _SEES_MORE}"
     )
 
 

@@ -5,7 +5,7 @@ calibration then puts things at the wrong distance. So each frame's pitch is fit
 around the stated one, by its own lane lines and real cars and by those of the frames around it.
 
 Pitches told frame by frame tremble, and a tenth of a degree makes what stands still hop over the road. How a camera
-turned between two frames its own picture tells far better (:mod:`cfgen.perception.ego_turn`); so each past frame
+turned between two frames its own picture tells far better (:mod:`cfgen.perception.ego_motion`); so each past frame
 looks as t0 does, but for the turns between them. A car pitches with the road, so what it pitched in all since tells how
 much higher or lower it was on a hill.
 """
@@ -22,7 +22,7 @@ from cfgen.geometry.camera import angles, as_matrix, centre, resized, rotation
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.lens import Array
 from cfgen.perception.camera import LANE_M, Clue, LaneReading, fit_camera, read_lane_lines, sights, turned
-from cfgen.perception.ego_turn import followed, grey, turn_of
+from cfgen.perception.ego_motion import followed, grey, turn_of
 from cfgen.perception.settings import CAMERA, PAST_CAMERAS
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import Images, SceneViews
@@ -39,8 +39,8 @@ def as_seen(views: SceneViews) -> Scene:
         return scene
     if 0.0 in cameras:
         cameras = steadied(scene, views.images, cameras)
-    now = cameras.get(0.0, scene.front)
-    return scene.model_copy(update={"cameras": (now, *scene.cameras[1:]), "seen_cameras": cameras})
+    at_t0 = cameras.get(0.0, scene.front)
+    return scene.model_copy(update={"cameras": (at_t0, *scene.cameras[1:]), "seen_cameras": cameras})
 
 
 def lane_readings(views: SceneViews) -> dict[float, LaneReading]:
@@ -54,12 +54,12 @@ def frame_cameras(views: SceneViews) -> dict[float, Camera]:
 
     Only pitched: a lane shows the camera's yaw no better than its driver keeps to it.
     """
-    shown, readings = views.all(), lane_readings(views)
-    return {t: pitched(views.scene.front, readings, shown, t) for t in readings}
+    views_at, readings = views.all(), lane_readings(views)
+    return {t: pitched(views.scene.front, readings, views_at, t) for t in readings}
 
 
 def pitched(
-    camera: Camera, readings: Mapping[float, LaneReading], shown: Mapping[float, SceneView], at: float
+    camera: Camera, readings: Mapping[float, LaneReading], views_at: Mapping[float, SceneView], at: float
 ) -> Camera:
     """The camera with its pitch at one time; itself where nothing tells it.
 
@@ -81,7 +81,7 @@ def pitched(
             clues.append(
                 Clue("pitch", pitch + math.radians(off), error, "lane lines", 1 - reading.confidence)
             )
-        frames.append((shown[t].things or (), math.radians(drift)))
+        frames.append((views_at[t].things or (), math.radians(drift)))
     fit = fit_camera(camera, frames, clues)
     return camera if len(clues) == 2 and not fit.count else turned(camera, _stepped(fit.pitch), yaw)
 
@@ -97,7 +97,7 @@ def steadied(scene: Scene, images: Images, cameras: Mapping[float, Camera]) -> d
     """
     times = sorted((t for t in cameras if t <= 0), reverse=True)
     greys = {t: grey(images[scene.front.name, t], PAST_CAMERAS.width_px) for t in times}
-    most = math.radians(PAST_CAMERAS.most_pitch_deg)
+    steepest = math.radians(PAST_CAMERAS.most_pitch_deg)
     down, left, tilts = 0.0, 0.0, [0.0]
     turns: list[tuple[float, float]] = []
     for after, before in pairwise(times):
@@ -107,12 +107,12 @@ def steadied(scene: Scene, images: Images, cameras: Mapping[float, Camera]) -> d
         else:
             down, left = down + turn[0], left + turn[1]
         tilts.append(tilts[-1] + (turn[0] if turn else 0.0))
-        turns.append((float(np.clip(down, -most, most)), left))
+        turns.append((float(np.clip(down, -steepest, steepest)), left))
     curve = _curve(scene, times, tilts)
-    now = scene.front if abs(curve) > PAST_CAMERAS.hill else cameras[0.0]
-    pitch, yaw, _ = angles(now)
+    at_t0 = scene.front if abs(curve) > PAST_CAMERAS.hill else cameras[0.0]
+    pitch, yaw, _ = angles(at_t0)
     ups = curve / 2 * _driven(scene, times) ** 2
-    steady = {**cameras, 0.0: now}
+    steady = {**cameras, 0.0: at_t0}
     for t, up, (down, left) in zip(times[1:], ups[1:], turns, strict=True):
         camera = turned(cameras[t], pitch + _stepped(down), yaw + _stepped(left))
         steady[t] = _raised(camera, round(float(up), 3))

@@ -18,9 +18,13 @@ from PIL import JpegImagePlugin
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import decode_image, file_bytes, png_bytes
+from cfgen.core.hashing import hash_bytes
 from cfgen.core.progress import Progress
 from cfgen.core.registry import Registry
-from cfgen.perception.view import BoxPx
+from cfgen.perception.box_network import BoxNetwork, inside, one_of_each
+from cfgen.perception.onnx_network import read_file, silent
+from cfgen.perception.things import ThingNetwork
+from cfgen.perception.view import BoxPx, Thing
 from cfgen.records import Scene
 from cfgen.scenes.folder import SCENE_FILE, Image, find_scenes, load_scene, write_scene
 
@@ -35,9 +39,9 @@ ANONYMIZERS = Registry(
     "anonymizer",
     "cfgen.anonymizers",
     {
-        "coarse": "cfgen.scenes.anonymizers:Coarse",
-        "yunet": "cfgen.scenes.anonymizers:YuNet",
-        "boxes": "cfgen.scenes.anonymizers:FacesAndPlates",
+        "coarse": "cfgen.scenes.anonymize:Coarse",
+        "yunet": "cfgen.scenes.anonymize:YuNet",
+        "boxes": "cfgen.scenes.anonymize:FacesAndPlates",
     },
 )
 
@@ -66,16 +70,16 @@ def create_anonymizer(name: str, options: Mapping[str, Any]) -> Anonymizer:
     Raises:
         InputError: unknown name or option, or a model file that is missing or does not serve.
     """
-    made: Anonymizer = ANONYMIZERS.create(name, options)
-    return made
+    anonymizer: Anonymizer = ANONYMIZERS.create(name, options)
+    return anonymizer
 
 
-def blurred(image: Image, found: Sequence[Private]) -> Image:
+def blurred(image: Image, regions: Sequence[Private]) -> Image:
     """A copy with every box averaged to a few cells, softly edged; pixels away from the boxes as they were."""
     out = image.copy()
     height, width = image.shape[:2]
-    for one in found:
-        x0, y0, x1, y1 = one.box
+    for region in regions:
+        x0, y0, x1, y1 = region.box
         dx, dy = max(_MARGIN * (x1 - x0), 2), max(_MARGIN * (y1 - y0), 2)
         left, top = max(int(x0 - dx), 0), max(int(y0 - dy), 0)
         right, bottom = min(int(np.ceil(x1 + dx)), width), min(int(np.ceil(y1 + dy)), height)
@@ -111,34 +115,34 @@ class Anonymizing:
     def picture(self, content: Image | bytes, name: str) -> Image | bytes:
         """A frame without what was found in it; one without such a thing as it is."""
         image = content if isinstance(content, np.ndarray) else decode_image(content, Path(name))
-        found = self._by.find(image)
+        regions = self._by.find(image)
         self._frames += 1
-        self._found.update(one.kind for one in found)
-        if not found:
+        self._found.update(region.kind for region in regions)
+        if not regions:
             return content
-        made = blurred(image, found)
-        return made if isinstance(content, np.ndarray) else _encoded_as(content, made)
+        blurry = blurred(image, regions)
+        return blurry if isinstance(content, np.ndarray) else _encoded_as(content, blurry)
 
-    def told(self, scene: Scene) -> Scene:
+    def note(self, scene: Scene) -> Scene:
         """The scene, saying what was done."""
-        told = {
+        note = {
             "by": self._by.name,
             **self._by.identity,
             "frames": self._frames,
             "faces": self._found["face"],
             "plates": self._found["plate"],
         }
-        return scene.model_copy(update={"extra": {**scene.extra, TOLD: told}})
+        return scene.model_copy(update={"extra": {**scene.extra, TOLD: note}})
 
 
-def _encoded_as(before: bytes, made: Image) -> bytes:
+def _encoded_as(before: bytes, pixels: Image) -> bytes:
     """As ``before`` was: a JPEG with its own tables, else PNG."""
     with Pictures.open(io.BytesIO(before)) as picture:
         if not isinstance(picture, JpegImagePlugin.JpegImageFile):
-            return png_bytes(made)
+            return png_bytes(pixels)
         tables, sampling = picture.quantization, JpegImagePlugin.get_sampling(picture)
     data = io.BytesIO()
-    Pictures.fromarray(made).save(data, "JPEG", qtables=tables, subsampling=max(sampling, 0))
+    Pictures.fromarray(pixels).save(data, "JPEG", qtables=tables, subsampling=max(sampling, 0))
     return data.getvalue()
 
 
@@ -170,8 +174,144 @@ def anonymize_scenes(source: Path, out: Path, by: Anonymizer, quiet: bool = Fals
             images: dict[str, Image | bytes | Path] = {
                 name: work.picture(file_bytes(place / name), name) for name in pictures
             }
-            told = work.told(folder.scene)
-            write_scene(target, told, images)
-            count.update({key: told.extra[TOLD][key] for key in ("frames", "faces", "plates")}, scenes=1)
+            noted = work.note(folder.scene)
+            write_scene(target, noted, images)
+            count.update({key: noted.extra[TOLD][key] for key in ("frames", "faces", "plates")}, scenes=1)
         progress.step(folder.scene.scene_id)
     return count
+
+
+# --- who finds faces and plates: rules on people and vehicles, YuNet, or a network of one's own ---
+
+#: a false alarm costs a blurred spot, a miss a person's face
+_LEAST, _LEAST_VEHICLE = 0.35, 0.5
+_VEHICLES = frozenset(["car", "truck", "bus", "motorcycle"])
+#: of a person's box: how far down the head reaches, and how wide it is for its height
+_HEAD, _HEAD_WIDE = 0.22, 1.1
+#: of a vehicle's box, where plates are: from and to, across and down
+_PLATE = (0.22, 0.32, 0.78, 0.85)
+#: a person of fewer pixels' height has no face, and a vehicle of fewer pixels' width no plate that can be read
+_SMALLEST_PERSON, _SMALLEST_VEHICLE = 18, 32
+#: sizes that YuNet learned; frames are looked at whole and enlarged
+_YUNET_SCALES = (1.0, 2.0)
+
+
+class Coarse:
+    """No model of faces: the head part of every person and the plate part of every vehicle that FastestDet finds.
+
+    Coarse by design: it blurs more than a face and less than every plate, and misses whom FastestDet misses.
+    Options: things (file, or the kept "fastestdet").
+    """
+
+    name = "coarse"
+
+    def __init__(self, things: str = "fastestdet") -> None:
+        self._things = ThingNetwork(things, _LEAST)
+        self.identity: Mapping[str, Any] = dict(self._things.identity)
+
+    def find(self, image: np.ndarray) -> Sequence[Private]:
+        things = self._things.find(image)
+        return [*_heads(things), *plates(things)]
+
+
+class YuNet:
+    """YuNet (``cv2.FaceDetectorYN``) for faces; plates by the rule of ``coarse``, where ``things`` is given.
+
+    Options: path (ONNX file of YuNet), things (as with coarse; "" blurs no plates), score (least, default 0.5).
+    """
+
+    name = "yunet"
+
+    def __init__(self, path: str, things: str = "", score: float = 0.5) -> None:
+        what = "anonymizer 'yunet'"
+        data = read_file(Path(path), what, "get YuNet from OpenCV's model zoo and give path=FILE")
+        try:
+            with silent():
+                buffer = np.frombuffer(data, np.uint8)
+                self._faces = cv2.FaceDetectorYN.create(
+                    "onnx", buffer, np.empty(0, np.uint8), (320, 320), float(score)
+                )
+                self._faces.detect(np.zeros((320, 320, 3), np.uint8))
+        except cv2.error as error:
+            raise InputError(
+                f"{what}: {path}: expected an ONNX file of YuNet, found one that cv2.FaceDetectorYN cannot read "
+                f"({len(data)} bytes); get it from OpenCV's model zoo"
+            ) from error
+        self._things = ThingNetwork(things, _LEAST) if things else None
+        identity_of_things = self._things.identity if self._things else {}
+        self.identity: Mapping[str, Any] = {
+            "faces_by": hash_bytes(data),
+            "score": float(score),
+            **identity_of_things,
+        }
+
+    def find(self, image: np.ndarray) -> Sequence[Private]:
+        detections = [(box, score) for scale in _YUNET_SCALES for box, score in self._look(image, scale)]
+        detections.sort(key=lambda face: -face[1])
+        distinct = one_of_each([box for box, _ in detections])
+        faces = [Private("face", detections[i][0]) for i in distinct]
+        return faces + (plates(self._things.find(image)) if self._things else [])
+
+    def _look(self, image: np.ndarray, scale: float) -> list[tuple[BoxPx, float]]:
+        height, width = image.shape[:2]
+        size = round(width * scale), round(height * scale)
+        bgr = cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
+        with silent():
+            self._faces.setInputSize(size)
+            _, faces = self._faces.detect(cv2.resize(bgr, size) if scale != 1 else bgr)
+        rows = [] if faces is None else faces[:, [0, 1, 2, 3, -1]].astype(float).tolist()
+        return [
+            (inside((x / scale, y / scale, (x + w) / scale, (y + h) / scale), image.shape), score)
+            for x, y, w, h, score in rows
+        ]
+
+
+class FacesAndPlates:
+    """A network of one's own with the head of YOLOX or FastestDet whose classes are face and plate, in this order.
+
+    Options: path (ONNX file), side (of its input, pixels), score (least, default 0.35).
+    """
+
+    name = "boxes"
+
+    def __init__(self, path: str, side: int = 0, score: float = _LEAST) -> None:
+        what, advice = "anonymizer 'boxes'", "give path=FILE with the classes face and plate"
+        data = read_file(Path(path), what, advice)
+        self._net, self._score = BoxNetwork(what, data, advice, side), float(score)
+        if self._net.classes != 2:
+            raise InputError(
+                f"{what}: {path}: expected 2 classes (face, plate), found {self._net.classes}; {advice}"
+            )
+        self.identity: Mapping[str, Any] = {"boxes_by": hash_bytes(data), "score": self._score}
+
+    def find(self, image: np.ndarray) -> Sequence[Private]:
+        detections = self._net.look(image, self._score)
+        order = np.argsort(-detections.score, kind="stable")
+        boxes = [inside(tuple(detections.box[i].tolist()), image.shape) for i in order]
+        kinds = [("face", "plate")[int(detections.kind[i])] for i in order]
+        return [Private(kinds[i], boxes[i]) for i in one_of_each(boxes)]
+
+
+def _heads(things: Sequence[Thing]) -> list[Private]:
+    heads = []
+    for x0, y0, x1, y1 in (thing.box for thing in things if thing.kind == "person"):
+        if y1 - y0 < _SMALLEST_PERSON:
+            continue
+        tall = _HEAD * (y1 - y0)
+        half = min(_HEAD_WIDE * tall, x1 - x0) / 2
+        middle = (x0 + x1) / 2
+        heads.append(Private("face", (middle - half, y0, middle + half, y0 + tall)))
+    return heads
+
+
+def plates(things: Sequence[Thing]) -> list[Private]:
+    """Where a plate may be on each vehicle."""
+    left, top, right, bottom = _PLATE
+    return [
+        Private(
+            "plate",
+            (x0 + left * (x1 - x0), y0 + top * (y1 - y0), x0 + right * (x1 - x0), y0 + bottom * (y1 - y0)),
+        )
+        for x0, y0, x1, y1 in (t.box for t in things if t.kind in _VEHICLES and t.score >= _LEAST_VEHICLE)
+        if x1 - x0 >= _SMALLEST_VEHICLE
+    ]

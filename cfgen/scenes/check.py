@@ -156,24 +156,24 @@ def check_folder(
         InputError: no scene there.
     """
     calibration = None if perceiver is None or perceiver.weaker else CalibrationCheck(perceiver, views_in)
-    found: dict[Path, list[Fault]] = {}
+    faults_of: dict[Path, list[Fault]] = {}
     first_with: dict[str, Path] = {}
     folders = find_scenes(folder)
     progress = Progress("check", len(folders), quiet)
     for path in folders:
         look = partial(check_scene, path, perceiver, calibration)
-        done = contained(look, str(path), strict=strict)
-        scene_id, faults = ("", [broken(done)]) if isinstance(done, records.Fault) else done
+        result = contained(look, str(path), strict=strict)
+        scene_id, faults = ("", [broken(result)]) if isinstance(result, records.Fault) else result
         progress.step(path.name)
         if scene_id and scene_id in first_with:
             faults.append(
                 Fault("error", "scene_id", f"'{scene_id}' is also {first_with[scene_id]}'s; rename one")
             )
         first_with.setdefault(scene_id, path)
-        found[path] = faults
+        faults_of[path] = faults
     for path, words in (calibration.disagreements() if calibration else {}).items():
-        found[path].append(Fault("warning", "calibration", words))
-    return found
+        faults_of[path].append(Fault("warning", "calibration", words))
+    return faults_of
 
 
 def broken(fault: records.Fault) -> Fault:
@@ -181,25 +181,25 @@ def broken(fault: records.Fault) -> Fault:
     return Fault("fault", "cfgen", f"{fault}; please report it (--strict shows the whole traceback)")
 
 
-def in_lines(found: Mapping[Path, list[Fault]]) -> Iterator[str]:
+def in_lines(faults_of: Mapping[Path, list[Fault]]) -> Iterator[str]:
     """What :func:`check_folder` found, worst and rarest first, cameras that are a guess after the other errors.
 
     Alike but for numbers and file names is told once: within a scene, and, of warnings and guessed cameras, within all.
     """
     alike: dict[tuple[str, ...], dict[Path, list[Fault]]] = {}
-    for path, faults in found.items():
+    for path, faults in faults_of.items():
         for fault in faults:
             alike.setdefault(_cause(path, fault), {}).setdefault(path, []).append(fault)
     for group in sorted(alike.values(), key=_urgency):
-        (path, (first, *more)), *_ = group.items()
+        (path, (first, *alike_in_scene)), *_ = group.items()
         same = len({fault[1:] for faults in group.values() for fault in faults}) == 1
-        who = f"all {len(found)} scenes" if len(group) == len(found) else f"{len(group)} scenes"
+        who = f"all {len(faults_of)} scenes" if len(group) == len(faults_of) else f"{len(group)} scenes"
         where = str(path) if len(group) == 1 else who if same else f"{who}, such as {path}"
-        if 1 < len(group) < len(found):
-            _, *others = (one.name for one in group)
-            also = f" (also {', '.join(others)})" if first.level == "error" else ""
-            where += f" ({path.name} to {others[-1]})" if same else also
-        alike_too = f" (and {len(more)} more alike)" if more else ""
+        if 1 < len(group) < len(faults_of):
+            _, *names = (scene_path.name for scene_path in group)
+            also = f" (also {', '.join(names)})" if first.level == "error" else ""
+            where += f" ({path.name} to {names[-1]})" if same else also
+        alike_too = f" (and {len(alike_in_scene)} more alike)" if alike_in_scene else ""
         yield f"{first.level}: {where}: {first.where}{alike_too}: {first.what}"
 
 
@@ -207,8 +207,8 @@ def _cause(path: Path, fault: Fault) -> tuple[str, ...]:
     """What it has in common with those that are told with it."""
     where = "#" if fault.where in fault.what else fault.where  # the file that it is about
     words = fault.what.replace(str(path / fault.where), "#").replace(fault.where, "#")
-    alone = "" if fault.level == "warning" or _is_guess(fault) else str(path)
-    return fault.level, alone, *(re.sub(r"\S*\d\S*", "#", text) for text in (where, words))
+    scene_key = "" if fault.level == "warning" or _is_guess(fault) else str(path)
+    return fault.level, scene_key, *(re.sub(r"\S*\d\S*", "#", text) for text in (where, words))
 
 
 def _urgency(group: Mapping[Path, list[Fault]]) -> tuple[int, bool, int]:
@@ -249,8 +249,8 @@ def check_scene(
 def _road(folder: SceneFolder, views: Views) -> Iterator[Fault]:
     """What a build refuses the scene for: a front frame at t0 that shows no road, else a camera that is a guess."""
     scene, image = folder.scene, folder.image()
-    seen = views.scene(scene, {(scene.front.name, 0.0): image})
-    view, lines = seen.now, seen.now if seen.lanes_known else None
+    scene_views = views.scene(scene, {(scene.front.name, 0.0): image})
+    view, lines = scene_views.now, scene_views.now if scene_views.lanes_known else None
     why = why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image, lines)
     if why:
         yield Fault("error", folder.front_frame().image, why)
@@ -402,11 +402,11 @@ def _calibration(folder: SceneFolder) -> Iterator[Fault]:
     camera = scene.front
     row = horizon_rows(camera, [camera.cx])[0]
     if not 0 <= row < camera.height:
-        found = "nowhere in its field" if math.isnan(row) else f"at row {row:.0f}"
+        place = "nowhere in its field" if math.isnan(row) else f"at row {row:.0f}"
         yield Fault(
             "warning",
             f"camera '{camera.name}'",
-            f"expected the horizon inside the frame (rows 0 to {camera.height - 1}), found it {found}; "
+            f"expected the horizon inside the frame (rows 0 to {camera.height - 1}), found it {place}; "
             "check pitch, and whether T_cam_ego takes ego points to the camera",
         )
     for each in scene.cameras:
@@ -422,17 +422,18 @@ def _path_in_view(scene: Scene) -> Iterator[Fault]:
     camera, path = scene.front, EgoPath.from_scene(scene)
     x, y, _ = path.at(np.arange(1.0, 60.0, 0.25))
     px, _ = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
-    seen = px[inside(camera, px)]
+    in_frame = px[inside(camera, px)]
     where = f"path in camera '{camera.name}'"
     advice = "check yaw, pitch and the motion; 'cfgen scenes show' draws it"
-    if not len(seen):
+    if not len(in_frame):
         yield Fault("warning", where, f"the first 60 m of the ego path are not in the frame; {advice}")
-    elif seen[0, 1] < 0.6 * camera.height or not 0.1 <= (seen[0, 0] + 0.5) / camera.width <= 0.9:
+    elif in_frame[0, 1] < 0.6 * camera.height or not 0.1 <= (in_frame[0, 0] + 0.5) / camera.width <= 0.9:
         yield Fault(
             "warning",
             where,
             f"expected the path to come in at the bottom of the frame, found its nearest point at pixel "
-            f"({seen[0, 0]:.0f}, {seen[0, 1]:.0f}) of {camera.width}x{camera.height}: off the road's bottom; {advice}",
+            f"({in_frame[0, 0]:.0f}, {in_frame[0, 1]:.0f}) of {camera.width}x{camera.height}: off the road's bottom; "
+            f"{advice}",
         )
 
 
@@ -445,9 +446,9 @@ def _polynomials(camera: Camera) -> Iterator[Fault]:
     rays, valid = unproject(camera, px)
     at_origin = camera.model_copy(update={"T_cam_ego": tuple(map(tuple, np.eye(4).tolist()))})
     again, ok = project(at_origin, np.nan_to_num(rays, nan=1.0))
-    both = valid & ok
-    error = np.linalg.norm(again - px, axis=1)[both].max(initial=0.0)
-    if error > 2.0 or not both.any():
+    usable = valid & ok
+    error = np.linalg.norm(again - px, axis=1)[usable].max(initial=0.0)
+    if error > 2.0 or not usable.any():
         yield Fault(
             "warning",
             f"camera '{camera.name}'",
@@ -464,15 +465,18 @@ def _stated_twice(folder: SceneFolder) -> Iterator[Fault]:
     camera = folder.scene.front
     pitch, yaw, roll = (math.degrees(a) for a in angles(camera))
     stated = (extrinsics.camera_height_m, extrinsics.pitch_deg, extrinsics.yaw_deg, extrinsics.roll_deg)
-    found = (float(centre(camera)[2]), pitch, yaw, roll)
+    by_matrix = (float(centre(camera)[2]), pitch, yaw, roll)
     if any(
-        abs(a - b) > tolerance for a, b, tolerance in zip(stated, found, (0.05, 0.5, 0.5, 0.5), strict=True)
+        abs(a - b) > tolerance
+        for a, b, tolerance in zip(stated, by_matrix, (0.05, 0.5, 0.5, 0.5), strict=True)
     ):
         yield Fault(
             "warning",
             "extrinsics",
             "T_cam_ego counts, and differs from the height and angles beside it: height {:.2f} m, pitch {:.1f}, "
-            "yaw {:.1f}, roll {:.1f} degrees against {:.2f}, {:.1f}, {:.1f}, {:.1f}".format(*found, *stated),
+            "yaw {:.1f}, roll {:.1f} degrees against {:.2f}, {:.1f}, {:.1f}, {:.1f}".format(
+                *by_matrix, *stated
+            ),
         )
 
 

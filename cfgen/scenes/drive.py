@@ -144,7 +144,7 @@ class Drive:
     fixes: Array | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     #: what its reader left out of it, in words; an import ends with it
-    told: str = ""
+    note: str = ""
     #: tells the vehicles near the car, for t0 and a scene's times of motion; None of a moment that nobody annotated
     traffic: Callable[[float, Sequence[float]], list[dict[str, Any]] | None] | None = None
 
@@ -239,8 +239,8 @@ class Moment:
         extra = dict(drive.extra) | ({"history_extrapolated": True} if guessed else {})
         if drive.place:
             extra |= drive.place.keys(drive.poses[int(np.abs(drive.t - t0).argmin())])
-        if drive.traffic and (told := drive.traffic(t0, history.t)) is not None:
-            extra["traffic"] = told
+        if drive.traffic and (vehicles := drive.traffic(t0, history.t)) is not None:
+            extra["traffic"] = vehicles
         scene = Scene(
             scene_id=self.scene_id,
             source=plain(drive.source),
@@ -301,14 +301,14 @@ def _suffix(image: Picture) -> str:
     return ".png" if isinstance(image, bytes) and image.startswith(b"\x89PNG") else ".jpg"
 
 
-def _frame_indices(times: Array, t0: float, wanted: Sequence[float]) -> list[int]:
+def _frame_indices(times: Array, t0: float, offsets: Sequence[float]) -> list[int]:
     """Each frame once; the one at t0 always."""
-    found: list[int] = []
-    for dt in {0.0, *wanted}:
+    indices: list[int] = []
+    for dt in {0.0, *offsets}:
         index = int(np.searchsorted(times, t0 + dt + 1e-4, side="right")) - 1
-        if index >= 0 and times[index] >= t0 + dt - _FRESH_S and index not in found:
-            found.append(index)
-    return found
+        if index >= 0 and times[index] >= t0 + dt - _FRESH_S and index not in indices:
+            indices.append(index)
+    return indices
 
 
 def _motion(drive: Drive, t0: float, reach_s: float) -> tuple[Motion, Motion | None, bool]:
@@ -355,9 +355,9 @@ def _sampled(t: Array, flat: Array, v: Array, t0: float, at: Array) -> Motion:
 
 def flatten(poses: Array, reference: int) -> Array:
     """Poses (T, 4, 4) seen from one of them as x, y, theta (T, 3), theta unwrapped."""
-    seen = np.linalg.inv(poses[reference]) @ poses
-    theta = np.unwrap(np.arctan2(seen[:, 1, 0], seen[:, 0, 0]))
-    return np.column_stack([seen[:, 0, 3], seen[:, 1, 3], theta])
+    local = np.linalg.inv(poses[reference]) @ poses
+    theta = np.unwrap(np.arctan2(local[:, 1, 0], local[:, 0, 0]))
+    return np.column_stack([local[:, 0, 3], local[:, 1, 3], theta])
 
 
 def raised(poses: Array) -> Array:

@@ -64,12 +64,12 @@ class SceneFolder:
         None where that frame is older than ``tolerance_s``.
         """
         own = sorted((f for f in self.scene.frames if f.camera == camera), key=lambda f: f.t)
-        found: list[Frame | None] = []
+        frames: list[Frame | None] = []
         for time in times:
             before = [f for f in own if f.t <= time + 1e-3]
             fresh = before and before[-1].t >= time - tolerance_s
-            found.append(before[-1] if fresh else None)
-        return found
+            frames.append(before[-1] if fresh else None)
+        return frames
 
     def images_at(self, camera: str, times: Sequence[float], tolerance_s: float = 0.15) -> list[Image | None]:
         """The images of :meth:`frames_at`; a frame asked for twice is read once."""
@@ -95,25 +95,25 @@ def scene_names(folder: Path) -> list[str]:
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: expected a folder of scenes, found none; check the path")
-    found, left = [], [(str(folder), "")]
-    while left:
-        here, name = left.pop()
+    names, pending = [], [(str(folder), "")]
+    while pending:
+        folder_path, name = pending.pop()
         try:
-            with os.scandir(here) as entries:
+            with os.scandir(folder_path) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         if not entry.name.startswith("."):
-                            left.append((entry.path, f"{name}/{entry.name}" if name else entry.name))
+                            pending.append((entry.path, f"{name}/{entry.name}" if name else entry.name))
                     elif entry.name == SCENE_FILE and not entry.is_dir():
-                        found.append(name or ".")
+                        names.append(name or ".")
         except OSError:  # what cannot be read holds none
             continue
-    if not found:
+    if not names:
         raise InputError(
             f"{folder}: expected folders with a {SCENE_FILE}, found none; "
             "make them with 'cfgen scenes import', or see docs/scenes.md"
         )
-    return sorted(found, key=lambda name: [] if name == "." else name.split("/"))
+    return sorted(names, key=lambda name: [] if name == "." else name.split("/"))
 
 
 def load_scene(folder: Path) -> SceneFolder:
@@ -145,12 +145,12 @@ def _check_image_path(folder: Path, path: Path, frame: Frame) -> None:
             f"{path}: image '{frame.image}': expected a path inside the scene folder; move the file there"
         )
     try:
-        there = (folder / image).is_file()
+        exists = (folder / image).is_file()
     except OSError as error:  # a name that is too long, a folder that may not be entered
         raise InputError(
             f"{path}: image '{frame.image[:80]}': cannot look for it ({error.strerror})"
         ) from error
-    if not there:
+    if not exists:
         raise InputError(
             f"{folder / image}: expected the image at t = {frame.t:g} s that {path.name} names, found "
             + (

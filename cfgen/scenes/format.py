@@ -7,17 +7,81 @@ import difflib
 import itertools
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from cfgen.geometry.camera import centre, mounted
 from cfgen.geometry.frames import MAX_EXTRAPOLATION_S
+from cfgen.perception.light import PLACE_KEYS
 from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.records.base import Identifier
-from cfgen.scenes.carried import check_carried
+
+
+def check_carried(scene: Scene) -> None:
+    """Of what scene.json carries along, the keys that placement and light read.
+
+    Raises:
+        ValueError: one does not say what it is for; names it.
+    """
+    extra = scene.extra
+    width, sun = extra.get("lane_width_m", 3.5), extra.get("sun")
+    if not isinstance(width, (int, float)) or not 1 < width < 20:
+        raise ValueError(
+            f"lane_width_m: expected metres, about 3.5, found {width!r}; correct it or leave it out"
+        )
+    if sun is not None and not _is_direction(sun):
+        raise ValueError(
+            f"sun: expected x, y, z towards the sun, or null where none shines, found {sun!r}; correct it"
+        )
+    if (side := extra.get("drive_on", "right")) not in ("left", "right"):
+        raise ValueError(f"drive_on: expected left or right, found {side!r}; correct it or leave it out")
+    road = extra.get("road", ())
+    if not isinstance(road, str) and not (
+        isinstance(road, (list, tuple)) and all(isinstance(w, str) for w in road)
+    ):
+        raise ValueError(
+            f"road: expected a word or a list of words, such as junction, found {road!r}; correct it"
+        )
+    _tells_place(extra)
+    _tells_traffic(scene)
+
+
+def _tells_traffic(scene: Scene) -> None:
+    try:
+        _ = scene.traffic
+    except ValidationError as error:
+        problem = error.errors()[0]
+        which, *field = problem["loc"] or ("",)
+        where = f"traffic[{which}]" + "".join(f".{part}" for part in field) if problem["loc"] else "traffic"
+        raise ValueError(
+            f"{where}: expected a list of vehicles with x, y, theta, v and length_m ([] for none), found "
+            f"{str(problem['input'])[:60]!r} ({problem['msg']}); correct it or leave it out"
+        ) from error
+
+
+def _tells_place(extra: Mapping[str, Any]) -> None:
+    keys = [key for key in PLACE_KEYS if key in extra]
+    if keys and len(keys) < len(PLACE_KEYS):
+        raise ValueError(
+            f"{keys[0]}: expected all of {', '.join(PLACE_KEYS)} or none, found {', '.join(keys)}"
+        )
+    for key, bound in zip(keys, (90, 180, 360), strict=False):
+        value = extra[key]
+        if not isinstance(value, (int, float)) or not abs(value) <= bound:
+            raise ValueError(
+                f"{key}: expected degrees, -{bound} to {bound}, found {value!r}; correct it or leave the place out"
+            )
+
+
+def _is_direction(value: Any) -> bool:
+    is_triple = isinstance(value, (list, tuple)) and len(value) == 3
+    return is_triple and all(isinstance(v, (int, float)) for v in value) and math.hypot(*value) > 1e-3
+
+
+# --- the file ---
 
 Row = tuple[float, float, float, float]
 _COLUMNS = ("x", "y", "theta", "v")
@@ -331,7 +395,7 @@ def _fits_together(scene: Scene) -> None:
     names = [camera.name for camera in scene.cameras]
     if len(set(names)) < len(names):
         raise ValueError(f"cameras: expected each name once, found {names}")
-    seen = set()
+    paths = set()
     for frame in scene.frames:
         if frame.camera not in names:
             raise ValueError(f"frames: '{frame.image}' is of camera '{frame.camera}'; known are {names}")
@@ -342,9 +406,9 @@ def _fits_together(scene: Scene) -> None:
                 f"frames: '{frame.image}' is at t = {frame.t:g} s, but history starts at {scene.history.t[0]:g} s: "
                 "where the car stood then is unknown; give a longer history or leave out the frame"
             )
-        if (frame.camera, frame.t) in seen:
+        if (frame.camera, frame.t) in paths:
             raise ValueError(f"frames: camera '{frame.camera}' has two frames at t = {frame.t:g} s")
-        seen.add((frame.camera, frame.t))
+        paths.add((frame.camera, frame.t))
     without = [name for name in names if all(frame.camera != name for frame in scene.frames)]
     if without:
         raise ValueError(f"frames: camera '{without[0]}' has none; leave the camera out or add its frame")

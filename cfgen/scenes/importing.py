@@ -1,23 +1,25 @@
-"""Import: a source in its own layout in, scene folders out."""
+"""Import: a source in its own layout in, scene folders out, and beside them a record of how they were made."""
 
 import inspect
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained, ends_the_run
-from cfgen.core.files import decode_image, file_bytes, reading
+from cfgen.core.files import decode_image, file_bytes, read_each, reading, write_record
+from cfgen.core.hashing import derive_id
 from cfgen.core.progress import Progress
 from cfgen.core.registry import Extra, Registry
 from cfgen.perception.camera import TOLD
 from cfgen.perception.protocol import Perceiver
-from cfgen.records import Camera, Fault, Scene
+from cfgen.records import Camera, Fault, Scene, Stored
 from cfgen.scenes.anonymize import Anonymizer, Anonymizing
 from cfgen.scenes.check import motion_doubt
 from cfgen.scenes.drive import (
@@ -28,12 +30,151 @@ from cfgen.scenes.drive import (
     Picture,
     Reader,
     Recording,
+    identifier,
     plain,
 )
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
 from cfgen.scenes.format import SceneFile, content_of
-from cfgen.scenes.import_record import ImportLog, ImportSummary
 from cfgen.scenes.readers.camera_options import in_words
+from cfgen.version import __version__
+
+_SHOWN = 40
+
+
+@dataclass
+class ImportSummary:
+    """What an import did."""
+
+    written: int = 0
+    #: the scenes' folders, those that were there already among them
+    folders: list[Path] = field(default_factory=list)
+    #: there already from an earlier run
+    kept: int = 0
+    #: drive or scene -> why it could not be read
+    failed: dict[str, str] = field(default_factory=dict)
+    #: what broke on a drive or scene that nobody expected
+    faults: list[Fault] = field(default_factory=list)
+    #: drive -> where its camera comes from, where that is not from the source's calibration
+    cameras: dict[str, str] = field(default_factory=dict)
+    #: images of the scenes written that link to the source, and that were copied out of it
+    linked: int = 0
+    copied: int = 0
+    #: drive -> rows that were left out of it, or how its speeds and poses disagree
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+class ImportRecord(Stored):
+    """What an import left out, and cameras that it had to find; beside the scenes, where nothing takes it for one."""
+
+    reader: str
+    source: str
+    options: dict[str, Any]
+    #: everything that a scene depends on beside the source, defaults too; empty in records of before there was this
+    settings: Mapping[str, str] = Field(default_factory=dict)
+    #: scene_ids that imports with these settings wrote, or began to
+    scenes: tuple[str, ...] = ()
+    cfgen_version: str = __version__
+    written: int = 0
+    kept: int = 0
+    left_out: dict[str, str] = Field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+    cameras: Mapping[str, str] = Field(default_factory=dict)
+    notes: Mapping[str, str] = Field(default_factory=dict)
+    linked: int = 0
+
+
+class ImportLog:
+    """The record of one import, begun before the first scene is written: one that is killed has said how it made them.
+
+    Args:
+        settings: of the reader, defaults too.
+    """
+
+    def __init__(
+        self, out: Path, reader: str, source: Path, options: dict[str, Any], settings: Mapping[str, str]
+    ) -> None:
+        self._out, self._source = out, source
+        self.record = ImportRecord(
+            reader=reader,
+            source=plain(str(source)),
+            options={key: plain(str(value)) for key, value in options.items()},
+            settings={"reader": reader} | {f"--options {k}": plain(v) for k, v in settings.items()},
+        )
+        #: scenes that are there already and that no record knows of
+        self.unknown = 0
+
+    @property
+    def path(self) -> Path:
+        """One file per reader, source and settings."""
+        record = self.record
+        key = derive_id(record.reader, plain(str(self._source.absolute())), record.options, record.settings)
+        return self._out / "imports" / f"{record.reader}_{identifier(self._source.name)}_{key[:8]}.json"
+
+    def begin(self, scene_ids: Sequence[str], settings: Mapping[str, str]) -> None:
+        """Note what is about to be made, with which settings of the import.
+
+        Raises:
+            InputError: scenes of these are there, made with other settings.
+        """
+        self.record = self.record.model_copy(update={"settings": {**self.record.settings, **settings}})
+        existing = {name for name in scene_ids if (self._out / name / SCENE_FILE).is_file()}
+        earlier: list[tuple[Path, ImportRecord]] = []
+        own: set[str] = set()
+        for path, record in read_each(sorted((self._out / "imports").glob("*.json")), ImportRecord):
+            if not isinstance(record, ImportRecord):
+                continue
+            if record.settings == self.record.settings:
+                own |= set(record.scenes)
+            if path != self.path:
+                earlier.append((path, record))
+        self._check_same(existing - own, [record for _, record in earlier])
+        self.unknown = len(existing - own)
+        planned = set(scene_ids) - existing
+        for path, record in earlier:  # what was deleted since, and is made again now
+            if gone := planned & set(record.scenes):
+                remaining = tuple(name for name in record.scenes if name not in gone)
+                write_record(path, record.model_copy(update={"scenes": remaining}))
+        self._write(scenes=tuple(sorted(planned | own)))
+
+    def end(self, summary: ImportSummary) -> Path:
+        """Note what became of it; the path."""
+        return self._write(
+            written=summary.written,
+            kept=summary.kept,
+            left_out={plain(name): plain(reason) for name, reason in summary.failed.items()},
+            faults=tuple(summary.faults),
+            cameras=summary.cameras,
+            notes=summary.notes,
+            linked=summary.linked,
+        )
+
+    def _check_same(self, unclear: set[str], earlier: Sequence[ImportRecord]) -> None:
+        for record in earlier:
+            if not (shared := sorted(unclear & set(record.scenes))):
+                continue
+            settings, former = self.record.settings, record.settings
+            differ = [name for name in {**settings, **former} if settings.get(name) != former.get(name)]
+            differences = ", ".join(
+                f"{name} {_short(former.get(name))} (now {_short(settings.get(name))})" for name in differ
+            )
+            suffix = f" and {len(shared) - 1} more" if len(shared) > 1 else ""
+            raise InputError(
+                f"{self._out / shared[0]}{suffix}: expected scenes made with the same options, found them made with "
+                f"{differences}; give another --out, or delete these scenes first"
+            )
+
+    def _write(self, **fields: Any) -> Path:
+        self.record = self.record.model_copy(update=fields)
+        write_record(self.path, self.record)
+        return self.path
+
+
+def _short(value: str | None) -> str:
+    text = value or "not given"
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+# --- the import ---
 
 T = TypeVar("T")
 
@@ -97,14 +238,14 @@ def open_log(out: Path, name: str, source: Path, options: dict[str, Any]) -> Imp
         for p in list(inspect.signature(factory).parameters.values())[1:]
         if p.kind is not p.VAR_KEYWORD and p.name != _PERCEIVER
     }
-    given = {**usual, **_checked(name, factory, options)}
-    return ImportLog(out, name, source, options, {key: str(value) for key, value in given.items()})
+    settings = {**usual, **_checked(name, factory, options)}
+    return ImportLog(out, name, source, options, {key: str(value) for key, value in settings.items()})
 
 
 def _checked(name: str, factory: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
     """Options as the factory's annotations say."""
-    known = list(inspect.signature(factory, eval_str=True).parameters.values())[1:]
-    types = {p.name: p.annotation for p in known if p.kind is not p.VAR_KEYWORD and p.name != _PERCEIVER}
+    parameters = list(inspect.signature(factory, eval_str=True).parameters.values())[1:]
+    types = {p.name: p.annotation for p in parameters if p.kind is not p.VAR_KEYWORD and p.name != _PERCEIVER}
     checked = {}
     for key, value in options.items():
         if key not in types:
@@ -154,15 +295,15 @@ def import_scenes(
         raise InputError("--by-reference: links to frames as they are; leave it out, or --anonymize")
     summary = ImportSummary()
     usual: Sequence[float] = getattr(reader, "frame_times", FRAME_TIMES)
-    kept = frame_times or usual
-    reach_s = -min(kept, default=0.0)
+    times = frame_times or usual
+    reach_s = -min(times, default=0.0)
     cut = partial(_open, every_s=every_s, reach_s=reach_s, summary=summary)
     chosen = _moments(reader, cut, summary, quiet, strict)
     if limit is not None and len(chosen) > limit:
         chosen = [chosen[i] for i in np.linspace(0, len(chosen) - 1, limit).round().astype(int)]
     if log is not None:
         settings = {
-            "--frame-times": ",".join(f"{-time:g}" for time in sorted(kept, reverse=True)),
+            "--frame-times": ",".join(f"{-time:g}" for time in sorted(times, reverse=True)),
             "--lossless": str(lossless),
             "--drive-on": drive_on,
             "--by-reference": str(by_reference),
@@ -173,9 +314,11 @@ def import_scenes(
     chosen.reverse()
     while chosen:  # a recording is let go, with what it holds open, after its last scene
         moment = chosen.pop()
-        told = {"drive_on": drive_on} if drive_on else {}
+        stated = {"drive_on": drive_on} if drive_on else {}
         folder = out / moment.scene_id
-        write = partial(_import_one, moment, folder, kept, lossless, by_reference, summary, told, anonymizer)
+        write = partial(
+            _import_one, moment, folder, times, lossless, by_reference, summary, stated, anonymizer
+        )
         written = _attempt(write, moment.scene_id, summary, strict)
         summary.written += written is True
         summary.kept += written is False
@@ -206,14 +349,14 @@ def _attempt(work: Callable[[], T], name: str, summary: ImportSummary, strict: b
                 f"{error.filename}: cannot read ({error.strerror}); restore it or its permissions"
             )
 
-    done = contained(expected, plain(name), strict=strict)
-    if isinstance(done, Fault):
-        summary.faults.append(done)
+    result = contained(expected, plain(name), strict=strict)
+    if isinstance(result, Fault):
+        summary.faults.append(result)
         return None
-    if isinstance(done, InputError):
-        summary.failed[name] = " ".join(str(done).split())
+    if isinstance(result, InputError):
+        summary.failed[name] = " ".join(str(result).split())
         return None
-    return done
+    return result
 
 
 def _moments(
@@ -224,7 +367,7 @@ def _moments(
     strict: bool,
 ) -> list[Cuttable]:
     """What can be cut from every recording that opens; a scene_id counts for the first that has it."""
-    found: list[Cuttable] = []
+    cuttable: list[Cuttable] = []
     first_with: dict[str, str] = {}
     openers = _attempt(lambda: list(reader.recordings()), "the source", summary, strict) or []
     progress = Progress("open", len(openers), quiet or len(openers) < 2)
@@ -233,7 +376,7 @@ def _moments(
         moments = _attempt(partial(cut, open_one), name, summary, strict)
         for moment in moments or []:
             if first_with.setdefault(moment.scene_id, name) == name:
-                found.append(moment)
+                cuttable.append(moment)
             else:
                 summary.failed.setdefault(
                     name,
@@ -241,7 +384,7 @@ def _moments(
                     "rename one of the two, or import it into another folder",
                 )
         progress.step(plain(Path(name).name))
-    return found
+    return cuttable
 
 
 def _open(
@@ -249,8 +392,8 @@ def _open(
 ) -> list[Cuttable]:
     recording = open_one()
     if isinstance(recording, Drive):
-        if recording.told:
-            summary.notes[plain(recording.name)] = recording.told
+        if recording.note:
+            summary.notes[plain(recording.name)] = recording.note
         return list(recording.moments(every_s, reach_s))
     return list(recording.moments(every_s))
 
@@ -262,14 +405,14 @@ def _import_one(
     lossless: bool,
     by_reference: bool,
     summary: ImportSummary,
-    told: Mapping[str, str],
+    stated: Mapping[str, str],
     anonymizer: Anonymizer | None,
 ) -> bool:
     """Write the scene with what it is ``told``, whole and with every frame decoded; False when it is there already."""
     if (folder / SCENE_FILE).is_file():
         return False
     scene, images = moment.cut(frame_times)
-    scene = scene.model_copy(update={"extra": {**scene.extra, **told}})
+    scene = scene.model_copy(update={"extra": {**scene.extra, **stated}})
     if lossless:
         names = {n: n.removesuffix(".jpg") + ".png" for n, i in images.items() if isinstance(i, np.ndarray)}
         frames = tuple(f.model_copy(update={"image": names.get(f.image, f.image)}) for f in scene.frames)
@@ -279,33 +422,33 @@ def _import_one(
         folder / SCENE_FILE, "a scene that loads again", "the log or its calibration has values no car has"
     ):
         SceneFile.model_validate(content_of(scene)).record()
-    whole: dict[str, Image | bytes | Path] = {
+    originals: dict[str, Image | bytes | Path] = {
         f.image: _whole(images[f.image], scene.camera(f.camera), f.image) for f in scene.frames
     }
     if anonymizer:
         work = Anonymizing(anonymizer)
-        whole = {
+        originals = {
             name: work.picture(content, name)
-            for name, content in whole.items()
+            for name, content in originals.items()
             if not isinstance(content, Path)
         }
-        scene = work.told(scene)
+        scene = work.note(scene)
     if by_reference:
-        whole |= {name: image for name, image in images.items() if isinstance(image, Path)}
+        originals |= {name: image for name, image in images.items() if isinstance(image, Path)}
     existed = folder.exists()
-    for left in folder.rglob(".*.tmp"):  # of an import that was killed
-        left.unlink(missing_ok=True)
+    for leftover in folder.rglob(".*.tmp"):  # of an import that was killed
+        leftover.unlink(missing_ok=True)
     try:
-        made = write_scene(folder, scene, whole, link=by_reference)
+        written = write_scene(folder, scene, originals, link=by_reference)
     except BaseException:
         if not existed:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    linked = sum(isinstance(image, Path) for image in whole.values())
-    summary.linked, summary.copied = summary.linked + linked, summary.copied + len(whole) - linked
+    linked = sum(isinstance(image, Path) for image in originals.values())
+    summary.linked, summary.copied = summary.linked + linked, summary.copied + len(originals) - linked
     if isinstance(guessed := scene.extra.get(TOLD), dict):
         summary.cameras.setdefault(_drive_of(scene), in_words(guessed))
-    if doubt := motion_doubt(made):
+    if doubt := motion_doubt(written):
         summary.notes.setdefault(_drive_of(scene), f"{scene.scene_id}: {doubt}")
     return True
 

@@ -35,7 +35,7 @@ class UnknownCameraSettings:
     moved: float = 0.01
     #: lane lines and sizes of things disagree that tell heights further apart than this factor, where sizes know it so
     #: well (relative error)
-    apart: float = 1.2
+    disagree: float = 1.2
     sizes_know: float = 0.28
     #: pixels along a side below which a picture shows nothing of a road
     least_px: int = 32

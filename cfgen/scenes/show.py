@@ -1,25 +1,248 @@
-"""A page that shows what cfgen understood of each scene: a wrong calibration or motion is seen at a glance."""
+"""What cfgen understood of scenes, to look at: a page, and one picture of all.
+
+The path on the road, the motion from above, the speed: a wrong calibration or motion is seen at a glance.
+"""
 
 import base64
 import math
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
 import cv2
+import numpy as np
+from numpy.typing import ArrayLike
 
 from cfgen import records
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
 from cfgen.core.progress import Progress
-from cfgen.geometry.camera import angles, at_pose, centre
-from cfgen.geometry.frames import pose_at
+from cfgen.geometry.camera import angles, at_pose, centre, horizon_rows, inside, project, rotation, unproject
+from cfgen.geometry.frames import pose_at, relative, whole_motion
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.protocol import Perceiver
-from cfgen.records import Frame
+from cfgen.records import Camera, Frame, Scene
 from cfgen.scenes.check import Fault, broken, check_folder
-from cfgen.scenes.drawing import bird_eye, path_overlay, speed_curve
 from cfgen.scenes.folder import Image, SceneFolder, load_scene
+
+CORRIDOR_HALF_WIDTH_M = 1.0
+_MARKS_M = (5, 10, 20, 30, 50, 80)
+_TEAL, _GREY, _RED, _GRID = "#12b5a0", "#8a9099", "#d4493f", "#e4e7eb"
+
+
+def path_overlay(camera: Camera, path: EgoPath, marks: bool = True) -> str:
+    """The ego path with a corridor of 1 m to each side, distance marks and the horizon, over a frame of ``camera``.
+
+    Recorded parts are filled, continued ones dashed. Coordinates are the frame's pixels.
+    """
+    size = f"{camera.width} {camera.height}"
+    unit = camera.width / 640  # line width that is 1 px in a frame 640 px wide
+    parts = [f'<svg class="over" viewBox="0 0 {size}" preserveAspectRatio="none">', _horizon(camera, unit)]
+    known = min(path.known_m, path.length_m)
+    if known > 1:
+        parts.append(_polygon(_corridor(camera, path, 0.0, known), f'fill="{_TEAL}" fill-opacity=".38"'))
+        for side in (-CORRIDOR_HALF_WIDTH_M, 0.0, CORRIDOR_HALF_WIDTH_M):
+            parts.append(
+                _line(_along(camera, path, 0.0, known, side), f'stroke="#fff" stroke-width="{unit}"')
+            )
+    parts.append(_polygon(_corridor(camera, path, known, path.length_m), 'fill="#ffd84d" fill-opacity=".16"'))
+    for side in (-CORRIDOR_HALF_WIDTH_M, CORRIDOR_HALF_WIDTH_M):
+        dash = f'stroke="#ffd84d" stroke-width="{unit}" stroke-dasharray="{5 * unit}"'
+        parts.append(_line(_along(camera, path, known, path.length_m, side), dash))
+    if marks:
+        parts.append(_marks(camera, path, unit))
+    return "".join(parts) + "</svg>"
+
+
+def bird_eye(scene: Scene, path: EgoPath, width: int = 250, height: int = 380) -> str:
+    """History and future from above, forward up, with the cameras' fields of view and a 10 m grid."""
+    ahead = path.xy[path.s <= max(path.known_m, 40.0)]
+    back = np.array(scene.history.poses)[:, :2]
+    points = np.vstack([ahead, back, [[8.0, 6.0], [-8.0, -6.0]]])
+    scale = min((height - 30) / np.ptp(points[:, 0]), (width - 20) / (2 * np.abs(points[:, 1]).max() + 2))
+    top = points[:, 0].max()
+
+    def place(xy: ArrayLike) -> np.ndarray:
+        xy = np.asarray(xy, float).reshape(-1, 2)
+        return np.column_stack([width / 2 - xy[:, 1] * scale, 14 + (top - xy[:, 0]) * scale])
+
+    parts = [f'<svg class="plot" width="{width}" height="{height}" viewBox="0 0 {width} {height}">']
+    step = 10 if scale > 2.2 else 20
+    for x in range(math.ceil(-60 / step) * step, int(top) + 1, step):
+        row = place([[x, 0]])[0, 1]
+        if row < height:
+            parts.append(f'<path d="M0 {row:.1f}H{width}" stroke="{_GRID}"/>')
+            parts.append(f'<text x="3" y="{row - 2:.1f}">{x} m</text>')
+    for camera in scene.cameras:
+        parts.append(_polygon(place(_view_wedge(camera)), 'fill="#5b8def" fill-opacity=".10"'))
+    parts.append(_line(place(back), f'stroke="{_GREY}" stroke-width="3"'))
+    split = path.s <= path.known_m
+    parts.append(_line(place(path.xy[~split]), 'stroke="#c79a00" stroke-width="2" stroke-dasharray="5"'))
+    parts.append(_line(place(path.xy[split]), f'stroke="{_TEAL}" stroke-width="3"'))
+    car = place([[3.5, 0.9], [3.5, -0.9], [-1.0, -0.9], [-1.0, 0.9]])
+    parts.append(_polygon(car, 'fill="#2b3038"'))
+    return "".join(parts) + "</svg>"
+
+
+def speed_curve(scene: Scene, width: int = 250, height: int = 150) -> str:
+    """Recorded speed, km/h, from the log (line) and from the poses (dots): they should lie on each other."""
+    motion = whole_motion(scene)
+    t, v = np.array(motion.t), np.array(motion.v) * 3.6
+    poses = np.array(motion.poses)
+    moved = relative(poses[:-1], poses[1:])
+    from_poses = np.hypot(moved[:, 0], moved[:, 1]) / np.diff(t) * 3.6
+    peak = max(10.0, float(max(np.abs(v).max(), from_poses.max(initial=0))) * 1.15)
+    low, high = min(-2.0, t[0]), max(6.0, t[-1])
+
+    def place(times: ArrayLike, speeds: ArrayLike) -> np.ndarray:
+        x = 34 + (np.asarray(times, float) - low) / (high - low) * (width - 42)
+        return np.column_stack([x, height - 20 - np.asarray(speeds, float) / peak * (height - 34)])
+
+    parts = [f'<svg class="plot" width="{width}" height="{height}" viewBox="0 0 {width} {height}">']
+    step = next(s for s in (5, 10, 20, 40, 80, 400) if peak / s <= 5)
+    for value in np.arange(0, peak, step):
+        row = place([0], [value])[0, 1]
+        parts.append(f'<path d="M34 {row:.1f}H{width}" stroke="{_GRID}"/>')
+        parts.append(f'<text x="30" y="{row + 4:.1f}" text-anchor="end">{value:.0f}</text>')
+    for second in range(math.ceil(low), math.floor(high) + 1, 2):
+        x = place([second], [0])[0, 0]
+        parts.append(f'<text x="{x:.1f}" y="{height - 5}" text-anchor="middle">{second} s</text>')
+    zero = place([0], [0])[0, 0]
+    parts.append(f'<path d="M{zero:.1f} 8V{height - 20}" stroke="{_GREY}" stroke-dasharray="3"/>')
+    parts.append('<text x="36" y="11">km/h</text>')
+    parts.append(_line(place(t, v), f'stroke="{_TEAL}" stroke-width="2"'))
+    dots = place((t[1:] + t[:-1]) / 2, from_poses)
+    parts.extend(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.6" fill="{_RED}"/>' for x, y in dots)
+    return "".join(parts) + "</svg>"
+
+
+def _along(camera: Camera, path: EgoPath, start: float, end: float, lateral: float) -> np.ndarray:
+    """Pixels (N, 2) of the path at ``lateral``; where it is not in the camera's field the points are left out."""
+    x, y, _ = path.at(np.linspace(start, end, max(2, int((end - start) / 0.25))), lateral)
+    points = np.column_stack([x, y, np.zeros_like(x)])
+    px, valid = project(camera, points)
+    depth = (points - centre(camera)) @ rotation(camera)[2]
+    near = valid & (depth > 0.5) & (np.abs(px) < 20 * camera.width).all(axis=1)
+    return px[near]
+
+
+def _corridor(camera: Camera, path: EgoPath, start: float, end: float) -> np.ndarray:
+    left = _along(camera, path, start, end, CORRIDOR_HALF_WIDTH_M)
+    right = _along(camera, path, start, end, -CORRIDOR_HALF_WIDTH_M)
+    return np.vstack([left, right[::-1]])
+
+
+def _marks(camera: Camera, path: EgoPath, unit: float) -> str:
+    """Short lines across the path with the distance beside them, as long as there is room for the words."""
+    parts, last = [], math.inf
+    for s in _MARKS_M:
+        x, y, _ = path.at(np.full(2, s), np.array([CORRIDOR_HALF_WIDTH_M, -CORRIDOR_HALF_WIDTH_M]))
+        px, valid = project(camera, np.column_stack([x, y, np.zeros(2)]))
+        if s > path.length_m or not valid.all():
+            continue
+        u, v = px[1]
+        parts.append(_line(px, f'stroke="#fff" stroke-width="{1.5 * unit}"'))
+        if abs(last - v) > 11 * unit:
+            place = f'x="{u + 4 * unit:.1f}" y="{v:.1f}" font-size="{11 * unit:.1f}"'
+            parts.append(f'<text class="mark" {place}>{s:g} m</text>')
+            last = v
+    return "".join(parts)
+
+
+def _horizon(camera: Camera, unit: float) -> str:
+    columns = np.linspace(0, camera.width - 1, 41)
+    rows = horizon_rows(camera, columns)
+    seen = np.isfinite(rows) & (rows > -camera.height) & (rows < 2 * camera.height)
+    style = f'stroke="{_RED}" stroke-width="{unit}" stroke-dasharray="{2 * unit} {4 * unit}"'
+    return _line(np.column_stack([columns, rows])[seen], style)
+
+
+def _view_wedge(camera: Camera, reach: float = 15.0) -> np.ndarray:
+    """Ground area (5, 2) between the left and right edges of the frame, as far as ``reach`` m."""
+    middle = (camera.height - 1) / 2
+    rays, valid = unproject(camera, [[0, middle], [camera.cx, middle], [camera.width - 1, middle]])
+    directions = (rays @ rotation(camera))[valid, :2]
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    origin = centre(camera)[:2]
+    return np.vstack([origin, origin + reach * directions])
+
+
+def _polygon(px: np.ndarray, style: str) -> str:
+    return f'<polygon points="{_points(px)}" {style}/>' if len(px) > 2 else ""
+
+
+def _line(px: np.ndarray, style: str) -> str:
+    return f'<polyline points="{_points(px)}" fill="none" {style}/>' if len(px) > 1 else ""
+
+
+def _points(px: Iterable[Iterable[float]]) -> str:
+    return " ".join(f"{u:.1f},{v:.1f}" for u, v in px)
+
+
+# --- one picture of what an import made ---
+
+#: At most so many scenes, spread evenly; columns; width and caption height of a tile, pixels.
+MOST, _COLUMNS, _WIDTH, _CAPTION = 24, 4, 400, 22
+#: The path is drawn as far as this, m, with so much to each side.
+_REACH_M, _HALF_WIDTH_M = 60.0, 1.0
+_TEAL_RGB, _YELLOW = (18, 181, 160), (255, 216, 77)
+
+
+def write_contact_sheet(scenes: Sequence[Path], out: Path) -> int:
+    """Write ``out``, a JPEG, of the scene folders; how many it shows. None of them readable: no file.
+
+    The corridor of 1 m to each side lies on the lane where calibration and motion are right: teal where the motion was
+    recorded, yellow where it is continued.
+    """
+    picks = np.linspace(0, len(scenes) - 1, min(len(scenes), MOST)).round().astype(int)
+    tiles = [tile for i in picks if (tile := _tile(scenes[i])) is not None]
+    if not tiles:
+        return 0
+    high = max(tile.shape[0] for tile in tiles)
+    rows = math.ceil(len(tiles) / _COLUMNS)
+    sheet = np.full((rows * high, min(len(tiles), _COLUMNS) * _WIDTH, 3), 24, np.uint8)
+    for number, tile in enumerate(tiles):
+        y, x = number // _COLUMNS * high, number % _COLUMNS * _WIDTH
+        sheet[y : y + tile.shape[0], x : x + _WIDTH] = tile
+    write_bytes(out, cv2.imencode(".jpg", sheet[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 88])[1].tobytes())
+    return len(tiles)
+
+
+def _tile(folder: Path) -> Image | None:
+    """(h, 400, 3) uint8 with a caption; None for a scene that cannot be read."""
+    try:
+        scene_folder = load_scene(folder)
+        frame = scene_folder.image().copy()
+    except InputError:
+        return None
+    scene = scene_folder.scene
+    _draw_path(frame, scene)
+    small = cv2.resize(
+        frame, (_WIDTH, round(frame.shape[0] * _WIDTH / frame.shape[1])), interpolation=cv2.INTER_AREA
+    )
+    bar = np.full((_CAPTION, _WIDTH, 3), 24, np.uint8)
+    words = f"{scene.scene_id[-32:]}  {scene.speed * 3.6:.0f} km/h"
+    words += {True: "", "estimated": " (estimated)"}.get(scene.motion_known, " (guessed)")
+    cv2.putText(bar, words, (6, 15), cv2.FONT_HERSHEY_SIMPLEX, 0.42, (230, 230, 230), 1, cv2.LINE_AA)
+    return np.vstack([small, bar])
+
+
+def _draw_path(frame: Image, scene: Scene) -> None:
+    path, camera = EgoPath.from_scene(scene), scene.front
+    s = np.arange(1.0, min(_REACH_M, path.length_m), 0.5)
+    width = max(2, camera.width // 320)
+    for side in (-_HALF_WIDTH_M, _HALF_WIDTH_M):
+        x, y, _ = path.at(s, side)
+        px, valid = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
+        in_frame = valid & inside(camera, px)
+        for i in np.flatnonzero(in_frame[:-1] & in_frame[1:]):
+            colour = _TEAL_RGB if s[i] < path.known_m else _YELLOW
+            ends = [tuple(int(v) for v in px[j].round()) for j in (i, i + 1)]
+            cv2.line(frame, ends[0], ends[1], colour, width, cv2.LINE_AA)
+
+
+# --- a page ---
 
 _FRAME_WIDTH, _THUMB_WIDTH = 960, 320
 _UNDRAWN = 'class="undrawn"'
@@ -124,7 +347,7 @@ def _drawn(folder: SceneFolder, state: str) -> str:
 def _facts(folder: SceneFolder) -> str:
     scene, camera = folder.scene, folder.scene.front
     pitch, yaw, roll = (round(math.degrees(a), 1) + 0.0 for a in angles(camera))  # + 0.0: no "-0.0"
-    known = scene.motion_known
+    motion_known = scene.motion_known
     facts = [
         scene.source,
         scene.license,
@@ -133,7 +356,7 @@ def _facts(folder: SceneFolder) -> str:
         f"{camera.model} {camera.width}x{camera.height}",
         f"camera at {centre(camera)[2]:.2f} m, pitch {pitch:.1f}, yaw {yaw:.1f}, roll {roll:.1f} degrees",
         f"{len(scene.cameras)} cameras, {len(scene.frames)} frames",
-        "motion guessed" if not known else "motion estimated" if known == "estimated" else "",
+        "motion guessed" if not motion_known else "motion estimated" if motion_known == "estimated" else "",
     ]
     return " · ".join(fact for fact in facts if fact)
 

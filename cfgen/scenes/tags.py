@@ -60,21 +60,23 @@ def _is_tag(value: Any) -> bool:
 
 def _driven(content: Mapping[str, Any]) -> Tags:
     history, future = content.get("history"), content.get("future")
-    found: Tags = {}
+    tags: Tags = {}
     speed = history[-1][3] if history else content.get("speed_t0")
     if isinstance(speed, (int, float)):
-        found |= {"speed": float(speed), "speed_kmh": 3.6 * float(speed)}
-    known = content.get("motion_known")
-    found["motion"] = _KNOWN[bool(history)] if known is None else _KNOWN.get(known, str(known))
+        tags |= {"speed": float(speed), "speed_kmh": 3.6 * float(speed)}
+    motion_known = content.get("motion_known")
+    tags["motion"] = (
+        _KNOWN[bool(history)] if motion_known is None else _KNOWN.get(motion_known, str(motion_known))
+    )
     dt = float(content.get("dt", 0.25))
     if history and len(history) > 1:
         times = content.get("history_t") or [dt * i for i in range(len(history))]
         first = max(0, len(history) - 5)
         spun = history[-1][2] - history[first][2]
-        found["turn_deg_s"] = round(math.degrees(spun) / (times[-1] - times[first]), 3)
+        tags["turn_deg_s"] = round(math.degrees(spun) / (times[-1] - times[first]), 3)
     if future:
-        found["future_s"] = float((content.get("future_t") or [dt * len(future)])[-1])
-    return found
+        tags["future_s"] = float((content.get("future_t") or [dt * len(future)])[-1])
+    return tags
 
 
 def _when(timestamp: str) -> Tags:

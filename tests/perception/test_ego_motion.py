@@ -10,7 +10,7 @@ from cfgen.scenes.check import check_scene
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
 from cfgen.scenes.readers.camera_options import plain_camera
-from cfgen.scenes.readers.frames import VideoFrames
+from cfgen.scenes.readers.sources import VideoFrames
 
 SIZE = (480, 270)
 

@@ -15,8 +15,7 @@ from cfgen.core.files import png_bytes, read_image
 from cfgen.core.hashing import hash_bytes
 from cfgen.core.paths import scenarios_dir
 from cfgen.perception.view import Thing
-from cfgen.scenes.anonymize import Anonymizing, Private, blurred, create_anonymizer
-from cfgen.scenes.anonymizers import YuNet, _heads, plates
+from cfgen.scenes.anonymize import Anonymizing, Private, YuNet, _heads, blurred, create_anonymizer, plates
 from cfgen.scenes.folder import load_scene
 from cfgen.storage.store import Store
 from tests.perception.tiny_onnx import tiny_onnx

@@ -8,10 +8,8 @@ import pytest
 
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
-from cfgen.scenes import index
-from cfgen.scenes.condition import condition
-from cfgen.scenes.index import tagged_scenes
-from cfgen.scenes.sampling import draw, matching
+from cfgen.scenes import choosing
+from cfgen.scenes.choosing import condition, draw, matching, tagged_scenes
 from cfgen.scenes.tags import tags_of
 
 TAGS = {"speed": 8.0, "road": ["urban", "junction"], "light": "night", "wet": True, "drive": "d1"}
@@ -100,8 +98,8 @@ def test_an_index_is_kept_and_follows_changes(many, monkeypatch):
     scenes, matched = matching(many, "light=night and road=junction")
     assert (len(scenes), len(matched)) == (600, 30)
     (kept,) = (many / ".cache" / "cfgen" / "index").iterdir()
-    read, look = [], index._look
-    monkeypatch.setattr(index, "_look", lambda folder: read.append(folder.name) or look(folder))
+    read, look = [], choosing._look
+    monkeypatch.setattr(choosing, "_look", lambda folder: read.append(folder.name) or look(folder))
     path = many / "d0" / "s0" / "scene.json"
     path.write_text(path.read_text().replace("night", "dusk"))
     os.utime(path, (time.time() + 5, time.time() + 5))

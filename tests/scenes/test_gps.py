@@ -11,7 +11,7 @@ from mapillary_tools.mp4 import construct_mp4_parser
 from cfgen.core.errors import InputError
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers.gps import (
+from cfgen.scenes.readers.motion import (
     Track,
     created,
     driven,
@@ -239,4 +239,4 @@ def test_a_table_that_is_shorter_than_the_video_is_told_at_the_import(tmp_path):
     summary = import_scenes(reader, tmp_path / "out", limit=1, quiet=True)
     assert summary.notes == {"v": "t.csv: covers 0.0 to 10.0 s of a video of 15.9 s; no scenes of the rest"}
     table(tmp_path / "t.csv", range(16))
-    assert next(iter(reader.recordings()))().told == ""
+    assert next(iter(reader.recordings()))().note == ""

@@ -10,10 +10,10 @@ import pytest
 
 from cfgen.cli.main import main
 from cfgen.library import _moments as moments_before
-from cfgen.scenes.contact_sheet import write_contact_sheet
 from cfgen.scenes.drive import _frame_indices, raised, speeds_of
 from cfgen.scenes.folder import copy_scene, find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, size_of
+from cfgen.scenes.show import write_contact_sheet
 from tests.scenes.test_reader_bench2drive import write_bench2drive
 from tests.scenes.test_reader_mcap import write_bag
 from tests.scenes.test_scene_import import _Source, drive

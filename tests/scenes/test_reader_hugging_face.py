@@ -13,7 +13,7 @@ from cfgen.core.errors import InputError
 from cfgen.scenes.drive import flatten
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers.tables import Shard
+from cfgen.scenes.readers.sources import Shard
 from tests.scene_truth import HEIGHT, MOUNTING, SECONDS, WIDTH, V, imported, picture, poses, wxyz
 
 START_NS = 1_700_000_000_000_000_000
@@ -175,8 +175,8 @@ def test_rows_with_holes_are_left_out_and_counted(tmp_path, camera):
     reader = open_reader("hugging-face", tmp_path / "a.parquet", {"camera": camera})
     (opener,) = reader.recordings()
     drive = opener()
-    assert drive.told == f"3 of {len(TIMES)} rows left out: no number as time or pose or speed"
+    assert drive.note == f"3 of {len(TIMES)} rows left out: no number as time or pose or speed"
     assert (len(drive.t), set(drive.v)) == (len(TIMES) - 3, {V})
     np.testing.assert_allclose(drive.t[:3], [0, 0.1, 0.2], atol=1e-6)
     summary = import_scenes(reader, tmp_path / "out", limit=1, quiet=True)
-    assert summary.notes == {"a": drive.told}
+    assert summary.notes == {"a": drive.note}

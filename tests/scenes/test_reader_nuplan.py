@@ -13,8 +13,8 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.perception.light import PLACE_KEYS
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers.listing import keeps_left
 from cfgen.scenes.readers.navsim import CITIES
+from cfgen.scenes.readers.sources import keeps_left
 from tests.scene_truth import (
     CAR,
     HEIGHT,

@@ -12,8 +12,7 @@ from cfgen.scenes.check import check_scene
 from cfgen.scenes.drive import flatten
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers.crc32c import crc32c, masked_crc32c
-from cfgen.scenes.readers.tfrecord import Message
+from cfgen.scenes.readers.tfrecord import Message, crc32c, masked_crc32c
 from tests.scene_truth import (
     HEIGHT,
     MOUNTING,

@@ -125,8 +125,8 @@ def test_the_overlay_is_where_the_road_is(hand):
     """The path over the frame starts at the bottom centre and ends at the horizon."""
     from cfgen.geometry.camera import horizon_rows
     from cfgen.geometry.path import EgoPath
-    from cfgen.scenes.drawing import path_overlay
     from cfgen.scenes.folder import load_scene
+    from cfgen.scenes.show import path_overlay
 
     scene = load_scene(hand()).scene
     overlay = path_overlay(scene.front, EgoPath.from_scene(scene))

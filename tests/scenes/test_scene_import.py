@@ -17,7 +17,7 @@ from cfgen.scenes.check import check_folder
 from cfgen.scenes.drive import Drive, Stream, raised, speeds_of
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers.frames import VideoFrames
+from cfgen.scenes.readers.sources import VideoFrames
 from cfgen.scenes.readers.video import integrated
 
 CAMERA = Camera(width=64, height=36, fx=50, fy=50, cx=31.5, cy=17.5, T_cam_ego=mounted(1.5, 0.03))

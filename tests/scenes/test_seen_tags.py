@@ -13,9 +13,9 @@ from cfgen.core.errors import InputError
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.lanes import Unrolled
 from cfgen.perception.view import Thing
+from cfgen.scenes.choosing import draw, matching
 from cfgen.scenes.folder import load_scene
-from cfgen.scenes.sampling import draw, matching
-from cfgen.scenes.seen_tags import SEEN_FILE, _road_m, _things, look
+from cfgen.scenes.perceived_tags import SEEN_FILE, _road_m, _things, look
 from tests.hazards import drawn
 from tests.scenes.conftest import content
 
@@ -61,7 +61,7 @@ def three(tmp_path, picture):
 
 def test_frames_are_looked_at_once(three):
     sees = Sees()
-    assert (look(three, sees).now, sees.looks) == (3, 3)
+    assert (look(three, sees).new, sees.looks) == (3, 3)
     _, dark = matching(three, "seen_night and seen_vehicles == 2 and seen_people >= 1")
     assert [scene.name for scene in dark] == ["dark"]
     [day, _] = matching(three, "not seen_night and seen_animals < 1")[1]
@@ -72,7 +72,7 @@ def test_frames_are_looked_at_once(three):
     with pytest.raises(InputError, match=r"2 of 3 scenes were not looked at .*; run: cfgen scenes tag"):
         matching(three, "seen_night")
     again = look(three, sees)
-    assert (again.now, sees.looks) == (0, 3)  # known by what was looked at
+    assert (again.new, sees.looks) == (0, 3)  # known by what was looked at
     assert len(matching(three, "seen_vehicles > 1")[1]) == 3
 
 
@@ -115,7 +115,7 @@ def test_another_perceiver_looks_again_and_the_frame_names_it(three):
     look(three, Sees())
     first = draw(three, "seen_vehicles > 1", {}, {}, 3, seed=1)[0]
     assert draw(three, "speed > 1", {}, {}, 3, seed=1)[0].seen_by == ""
-    assert look(three, Sees(2)).now == 3
+    assert look(three, Sees(2)).new == 3
     second = draw(three, "speed > 1", {"seen_night=true": 1}, {}, 3, seed=1)[0]
     assert first.seen_by.split()[0] == second.seen_by.split()[0] == "sees"
     assert first.seen_by != second.seen_by
@@ -132,7 +132,7 @@ def test_what_cannot_be_looked_at_is_told_and_matches_nothing(three, capsys):
     assert [s.name for s in matching(three, "seen_by=colour and not seen_night")[1]] == ["a", "b"]
     assert [s.name for s in matching(three, "seen_road_m >= 0")[1]] == ["b", "dark"]
     shutil.copy(three / "b" / "frame.png", three / "a" / "frame.png")
-    assert look(three, ColourGround()).now == 1
+    assert look(three, ColourGround()).new == 1
 
 
 def test_a_damaged_file_of_tags_is_made_anew(three):
@@ -141,7 +141,7 @@ def test_a_damaged_file_of_tags_is_made_anew(three):
         (three / SEEN_FILE).write_text(text)
         with pytest.raises(InputError, match="no scene has a tag 'seen_night'"):
             matching(three, "seen_night")
-    assert look(three, ColourGround()).now == 3
+    assert look(three, ColourGround()).new == 3
     path = three / "a" / "scene.json"
     own = json.loads(path.read_text()) | {"tags": {"seen_night": True}}
     path.write_text(json.dumps(own))

@@ -15,8 +15,8 @@ import pytest
 
 from cfgen.core.errors import InputError, SetupError
 from cfgen.core.files import png_bytes
-from cfgen.scenes.readers.frames import IMAGE_SUFFIXES
 from cfgen.scenes.readers.image import ImageReader
+from cfgen.scenes.readers.sources import IMAGE_SUFFIXES
 from tools.foreign_frames import fetch
 from tools.foreign_frames.fetch import Picture, bring, from_mirrors, from_web, read_manifest
 

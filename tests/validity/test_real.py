@@ -17,7 +17,7 @@ from cfgen.core.files import png_bytes
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.validity import independent_difference, standardized, validity
 from cfgen.planners.protocol import Requirements, Response
-from cfgen.scenes.pair_readers import Options, import_pairs
+from cfgen.scenes.pairs import Options, import_pairs
 from tests.reporting.bench import SIZE, blind, make_bench, painted, straight
 
 RED = (220, 30, 20)

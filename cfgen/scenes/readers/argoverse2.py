@@ -10,10 +10,8 @@ from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
-from cfgen.scenes.readers.frames import numbered_images
-from cfgen.scenes.readers.listing import is_visible, openers_below
-from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, lowered
-from cfgen.scenes.readers.traffic import ADVICE, Vehicles
+from cfgen.scenes.readers.sources import is_visible, numbered_images, openers_below
+from cfgen.scenes.readers.traffic import ADVICE, Vehicles, camera_matrix, from_quaternion, lowered
 
 _FRONT = "ring_front_center"
 _POSES = "city_SE3_egovehicle.feather"
@@ -81,17 +79,17 @@ class Argoverse2:
         table = _feather(path, ADVICE)
         with reading(path, "cuboids with timestamp_ns, track_uuid and category", ADVICE):
             at = table["timestamp_ns"].astype(np.int64)
-            looked = np.unique(at)
-            wanted = np.isin(table["category"].astype(str), _VEHICLES)
-            table = {key: column[wanted] for key, column in table.items()}
-            nearest = np.searchsorted(stamps[:-1] + np.diff(stamps) // 2, at[wanted])
+            times = np.unique(at)
+            is_vehicle = np.isin(table["category"].astype(str), _VEHICLES)
+            table = {key: column[is_vehicle] for key, column in table.items()}
+            nearest = np.searchsorted(stamps[:-1] + np.diff(stamps) // 2, at[is_vehicle])
             return Vehicles.of(
                 table["track_uuid"].tolist(),
                 table["category"].tolist(),
-                (at[wanted] - stamps[0]) / 1e9,
+                (at[is_vehicle] - stamps[0]) / 1e9,
                 poses[nearest] @ lowered(-self._axle) @ _transforms(table),
                 np.column_stack([table[key] for key in ("length_m", "width_m", "height_m")]),
-                looked=(looked - stamps[0]) / 1e9,
+                sweeps=(times - stamps[0]) / 1e9,
                 ego=((stamps - stamps[0]) / 1e9, poses),
             )
 

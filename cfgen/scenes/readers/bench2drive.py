@@ -13,10 +13,8 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import file_bytes, reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream
-from cfgen.scenes.readers.frames import numbered_images
-from cfgen.scenes.readers.listing import is_visible, openers_below
-from cfgen.scenes.readers.rigid import camera_matrix, from_rotation
-from cfgen.scenes.readers.traffic import Vehicles
+from cfgen.scenes.readers.sources import is_visible, numbered_images, openers_below
+from cfgen.scenes.readers.traffic import Vehicles, camera_matrix, from_rotation
 
 _FRONT = "front"
 _RATE_HZ = 10.0
@@ -79,11 +77,11 @@ Row = tuple[NDArray[np.float64], float, dict[str, Any], list[Box]]
 
 def _annotations(folder: Path) -> list[Path]:
     with reading(folder, "a folder of annotations", _AGAIN):
-        found = [path for path in folder.iterdir() if is_visible(path.name) and ".json" in path.suffixes]
-    found = [path for path in found if path.name.partition(".")[0].isdecimal()]
-    if not found:
+        files = [path for path in folder.iterdir() if is_visible(path.name) and ".json" in path.suffixes]
+    files = [path for path in files if path.name.partition(".")[0].isdecimal()]
+    if not files:
         raise InputError(f"{folder}: expected annotations like 00000.json.gz, found none; {_AGAIN}")
-    return sorted(found, key=_number)
+    return sorted(files, key=_number)
 
 
 def _number(path: Path) -> int:
@@ -104,11 +102,16 @@ def _row(path: Path) -> Row:
         return _MIRRORED @ pose @ _MIRRORED, speed, content, boxes
 
 
-def _box(told: dict[str, Any]) -> Box:
+def _box(actor: dict[str, Any]) -> Box:
     """Extents are half of a side. The rotation and location of parked vehicles are wrong, their matrix is right."""
-    pose = _MIRRORED @ np.linalg.inv(np.array(told["world2vehicle"], float).reshape(4, 4)) @ _MIRRORED
-    pose[:3, 3] = np.array(told["center"], float) * (1, -1, 1)
-    return str(told["id"]), str(told.get("base_type") or "vehicle"), pose, 2 * np.array(told["extent"], float)
+    pose = _MIRRORED @ np.linalg.inv(np.array(actor["world2vehicle"], float).reshape(4, 4)) @ _MIRRORED
+    pose[:3, 3] = np.array(actor["center"], float) * (1, -1, 1)
+    return (
+        str(actor["id"]),
+        str(actor.get("base_type") or "vehicle"),
+        pose,
+        2 * np.array(actor["extent"], float),
+    )
 
 
 def _traffic(folder: Path, rows: list[Row], ego: tuple[NDArray[np.float64], NDArray[np.float64]]) -> Vehicles:

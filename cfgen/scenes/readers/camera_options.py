@@ -160,7 +160,7 @@ def camera_for(
     if first and is_round(first[0]):
         raise InputError(
             "expected a picture of a pinhole camera, found the round one of a fisheye lens (black corners); give the "
-            "lens with --option camera=FILE, a calibration of model 'fisheye' or 'ftheta' (docs/scenes.md)"
+            "lens with --options camera=FILE, a calibration of model 'fisheye' or 'ftheta' (docs/scenes.md)"
         )
     values = _Values(height)
     values.take({name: value for name, value in vars(options).items() if value is not None}, "given")
@@ -169,8 +169,8 @@ def camera_for(
     start = plain_camera(width, height, **values.values)
     if not values.unknown:
         return CameraFrom(start, values.provenance())
-    more = _weigh(start, values, _views(start, chain(first, images), perceiver), perceiver)
-    return CameraFrom(plain_camera(width, height, **values.values), values.provenance() | more)
+    evidence = _weigh(start, values, _views(start, chain(first, images), perceiver), perceiver)
+    return CameraFrom(plain_camera(width, height, **values.values), values.provenance() | evidence)
 
 
 def _weigh(
@@ -204,15 +204,15 @@ def _weigh(
     ):
         moved = source == GUESS and abs(value - values.values[name]) > SETTINGS.moved * scale
         values.take({name: value}, "clues" if moved else source)
-    more = {
+    evidence = {
         "confidence": round(lines.confidence * math.exp(-gap), 2),
         "reason": lines.reason,
         "sizes": fit.count,
     }
     if perceiver is not None:
-        more |= {SEEN_BY: perceiver.name, THINGS_SOUGHT: any(view.things is not None for view in views)}
-    more |= ({UNBELIEVED: unbelieved} if unbelieved else {}) | ({APART: why} if why else {})
-    return more | doubts(fit)
+        evidence |= {SEEN_BY: perceiver.name, THINGS_SOUGHT: any(view.things is not None for view in views)}
+    evidence |= ({UNBELIEVED: unbelieved} if unbelieved else {}) | ({APART: why} if why else {})
+    return evidence | doubts(fit)
 
 
 def _views(start: Camera, images: Iterable[np.ndarray], perceiver: Perceiver | None) -> list[SceneView]:
@@ -220,8 +220,8 @@ def _views(start: Camera, images: Iterable[np.ndarray], perceiver: Perceiver | N
     if perceiver is None or perceiver.weaker:
         return []
     s = np.arange(0.0, 100.0, 0.5)
-    ahead = EgoPath(s, np.column_stack([s, np.zeros_like(s)]), np.zeros_like(s), 0.0)
-    frames, views = (Frame(image, start, ahead) for image in images), list[SceneView]()
+    straight = EgoPath(s, np.column_stack([s, np.zeros_like(s)]), np.zeros_like(s), 0.0)
+    frames, views = (Frame(image, start, straight) for image in images), list[SceneView]()
     while batch := list(islice(frames, getattr(perceiver, "at_once", 1))):
         views += perceiver.perceive(batch)
     return views
@@ -270,7 +270,7 @@ def _fit_with_doubt(
         return fit, 0.0, ""
     sizes = fit_camera(start, things, [clue for clue in clues if clue is not lane])
     gap = abs(math.log(lane.value / sizes.height))
-    if gap <= math.log(SETTINGS.apart) or sizes.errors[1] > SETTINGS.sizes_know * sizes.height:
+    if gap <= math.log(SETTINGS.disagree) or sizes.errors[1] > SETTINGS.sizes_know * sizes.height:
         return fit, 0.0, ""
     why = f"lane lines say a height of {lane.value:.2f} m, the sizes of things {sizes.height:.2f} m"
     return fit.less_sure(gap / 2), gap, why

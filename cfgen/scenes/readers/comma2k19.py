@@ -17,8 +17,7 @@ from cfgen.geometry.camera import mounted
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Place, Stream
 from cfgen.scenes.folder import Image
-from cfgen.scenes.readers.frames import VideoFrames
-from cfgen.scenes.readers.listing import openers_below
+from cfgen.scenes.readers.sources import VideoFrames, openers_below
 
 Array = NDArray[np.float64]
 _WIDTH, _HEIGHT, _FOCAL = 1164, 874, 910.0
@@ -160,16 +159,20 @@ def _place(position: Array) -> Place:
 
 def _array(path: Path, dimensions: int | None, length: int | None = None) -> Array:
     with reading(path, "a NumPy array", "unpack the segment again"):
-        found = np.asarray(np.load(io.BytesIO(path.read_bytes()), allow_pickle=False), float)
-        if not found.size:
-            raise ValueError(f"an empty one, shape {found.shape}")
-    wrong_length = length is not None and len(found) != length
-    if wrong_length or (dimensions is not None and found.ndim != dimensions) or not np.isfinite(found).all():
+        values = np.asarray(np.load(io.BytesIO(path.read_bytes()), allow_pickle=False), float)
+        if not values.size:
+            raise ValueError(f"an empty one, shape {values.shape}")
+    wrong_length = length is not None and len(values) != length
+    if (
+        wrong_length
+        or (dimensions is not None and values.ndim != dimensions)
+        or not np.isfinite(values).all()
+    ):
         raise InputError(
-            f"{path}: expected {length or 'any number of'} finite rows, found shape {found.shape}"
-            f"{'' if np.isfinite(found).all() else ' with NaN'}; unpack the segment again"
+            f"{path}: expected {length or 'any number of'} finite rows, found shape {values.shape}"
+            f"{'' if np.isfinite(values).all() else ' with NaN'}; unpack the segment again"
         )
-    return found
+    return values
 
 
 def _name(folder: Path) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from cfgen.records import Scene
 from cfgen.scenes.drive import Opener
 from cfgen.scenes.folder import SCENE_FILE, Image, SceneFolder, find_scenes, load_scene
-from cfgen.scenes.readers.listing import openers_below
+from cfgen.scenes.readers.sources import openers_below
 
 
 class FolderReader:

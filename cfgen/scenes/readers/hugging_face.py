@@ -16,9 +16,8 @@ from cfgen.perception.protocol import Perceiver
 from cfgen.scenes.drive import Drive, Opener, Picture, Stream, raised, speeds_of
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.camera_options import CameraOptions, camera_for
-from cfgen.scenes.readers.listing import unlisted
-from cfgen.scenes.readers.rigid import from_quaternion
-from cfgen.scenes.readers.tables import Shard, license_of, shards_of
+from cfgen.scenes.readers.sources import Shard, license_of, shards_of, unlisted
+from cfgen.scenes.readers.traffic import from_quaternion
 
 Array = NDArray[np.float64]
 #: names that columns commonly have, the first that is there counts
@@ -85,14 +84,14 @@ class HuggingFace:
                     drives.setdefault(name, []).append(row)
             except InputError as error:
                 refused.append(Opener(str(shard.path), partial(_refuse, error)))
-        made = [Opener(name, partial(self._drive, name, rows)) for name, rows in drives.items()]
-        return [*made, *refused, *unlisted(self._troubles)]
+        opener_list = [Opener(name, partial(self._drive, name, rows)) for name, rows in drives.items()]
+        return [*opener_list, *refused, *unlisted(self._troubles)]
 
     def _rows(self, shard: Shard) -> Iterator[tuple[str, _Row]]:
-        there = set(shard.schema.names)
+        column_names = set(shard.schema.names)
         columns = {
-            what: self._column(shard, there, what, known, needed)
-            for what, known, needed in (
+            what: self._column(shard, column_names, what, usual_names, needed)
+            for what, usual_names, needed in (
                 ("time", _TIMES, True),
                 ("pose", _POSES, True),
                 ("speed", _SPEEDS, False),
@@ -111,32 +110,32 @@ class HuggingFace:
                 yield name, _Row(shard, row, float(t[row]), pose, speed)
 
     def _column(
-        self, shard: Shard, there: set[str], what: str, known: Sequence[str], needed: bool
+        self, shard: Shard, columns: set[str], what: str, usual_names: Sequence[str], needed: bool
     ) -> list[str]:
         """The columns asked for, else those with a common name."""
-        for names in [self._asked[what]] if self._asked[what] else known:
-            wanted = [name.strip() for name in names.split(",")]
-            if set(wanted) <= there:
-                return wanted
+        for names in [self._asked[what]] if self._asked[what] else usual_names:
+            requested = [name.strip() for name in names.split(",")]
+            if set(requested) <= columns:
+                return requested
         if needed or self._asked[what]:
             raise InputError(
-                f"{shard.path}: expected {what} in the column {self._asked[what] or ' or '.join(known)}, found "
-                f"{', '.join(sorted(there))}; {_HINT} {what}="
+                f"{shard.path}: expected {what} in the column {self._asked[what] or ' or '.join(usual_names)}, found "
+                f"{', '.join(sorted(columns))}; {_HINT} {what}="
             )
         return []
 
     def _image(self, shard: Shard) -> str:
-        there = (
+        candidates = (
             [self._asked["image"]] if self._asked["image"] in shard.schema.names else shard.image_columns()
         )
-        if self._asked["image"] and self._asked["image"] not in there:
-            there = []
-        front = [name for name in there if "front" in name.lower()]
-        for some in (there, front):
+        if self._asked["image"] and self._asked["image"] not in candidates:
+            candidates = []
+        front = [name for name in candidates if "front" in name.lower()]
+        for some in (candidates, front):
             if len(some) == 1:
                 return some[0]
-        found = f"{', '.join(there) or 'none'} (columns: {', '.join(shard.schema.names)})"
-        raise InputError(f"{shard.path}: expected one column of images, found {found}; {_HINT} image=")
+        listing = f"{', '.join(candidates) or 'none'} (columns: {', '.join(shard.schema.names)})"
+        raise InputError(f"{shard.path}: expected one column of images, found {listing}; {_HINT} image=")
 
     def _drive(self, name: str, rows: list[_Row]) -> Drive:
         rows, told_rows = _whole(rows)
@@ -149,7 +148,7 @@ class HuggingFace:
         looked_at = {round(i) for i in np.linspace(0, len(rows) - 1, min(len(rows), _LOOKED_AT))}
         height, width = _pixels(rows[0], column).shape[:2]
         frames = (_pixels(rows[i], column) for i in sorted(looked_at))
-        camera, told = camera_for(width, height, self._wanted, frames, self._perceiver)
+        camera, provenance = camera_for(width, height, self._wanted, frames, self._perceiver)
         return Drive(
             name=name,
             source=f"Hugging Face data set {self._source.name}",
@@ -159,8 +158,8 @@ class HuggingFace:
             poses=poses,
             v=np.array(speeds) if len(speeds) == len(rows) else speeds_of(t, poses),
             epoch=start if start > _UNITS[-1][0] else None,
-            extra={TOLD: told},
-            told=told_rows,
+            extra={TOLD: provenance},
+            note=told_rows,
         )
 
 
@@ -181,27 +180,29 @@ def _whole(rows: list[_Row]) -> tuple[list[_Row], str]:
         "pose": [len(row.pose) < length or not np.isfinite(row.pose).all() for row in rows],
         "speed": [row.speed is not None and not np.isfinite(row.speed) for row in rows],
     }
-    whole = [row for row, *odd in zip(rows, *wrong.values(), strict=True) if not any(odd)]
+    valid = [row for row, *odd in zip(rows, *wrong.values(), strict=True) if not any(odd)]
     where = " or ".join(name for name, odd in wrong.items() if any(odd))
-    if not whole:
+    if not valid:
         raise InputError(
             f"{rows[0].shard.path}: expected rows with numbers, found none with {where} in {len(rows)}; {_HINT}"
         )
-    lost = len(rows) - len(whole)
-    return whole, f"{lost} of {len(rows)} rows left out: no number as {where}" if lost else ""
+    dropped = len(rows) - len(valid)
+    return valid, f"{dropped} of {len(rows)} rows left out: no number as {where}" if dropped else ""
 
 
 def _seconds(values: list[Any]) -> Array:
     """Times of any unit in s; those since 1970 stay so. What is missing is NaN."""
     stamps = [value.timestamp() if isinstance(value, datetime) else value for value in values]
     t = np.array(stamps, float)
-    known = np.isfinite(t)
-    unit = next((unit for least, unit in _UNITS if known.any() and t[known].min() > least), 1.0)
+    finite = np.isfinite(t)
+    unit = next((unit for threshold, unit in _UNITS if finite.any() and t[finite].min() > threshold), 1.0)
     if unit == 1.0:
         return t
     per_s = round(1 / unit)  # a double does not hold ns since 1970
-    whole = np.array([int(stamp) for stamp, here in zip(stamps, known, strict=True) if here], np.int64)
-    t[known] = whole // per_s + (whole % per_s) * unit
+    integers = np.array(
+        [int(stamp) for stamp, is_finite in zip(stamps, finite, strict=True) if is_finite], np.int64
+    )
+    t[finite] = integers // per_s + (integers % per_s) * unit
     return t
 
 
@@ -222,9 +223,9 @@ def _poses(values: Array, scalar_first: bool) -> Array:
 
 def _picture(row: _Row, column: str) -> Picture:
     """Bytes of JPEG and PNG as they are, other formats as pixels, a path as the file."""
-    held = row.shard.value(column, row.row)
-    data = held.get("bytes") if isinstance(held, dict) else held
-    name = held.get("path") if isinstance(held, dict) else None
+    value = row.shard.value(column, row.row)
+    data = value.get("bytes") if isinstance(value, dict) else value
+    name = value.get("path") if isinstance(value, dict) else None
     if isinstance(data, bytes):
         if data.startswith((b"\xff\xd8", b"\x89PNG")):
             return data
@@ -238,7 +239,7 @@ def _picture(row: _Row, column: str) -> Picture:
 
 
 def _pixels(row: _Row, column: str) -> Image:
-    held = _picture(row, column)
-    if isinstance(held, bytes):
-        held = decode_image(held, Path(f"{row.shard.path}, {column} of row {row.row}"))
-    return np.asarray(read_image(held) if isinstance(held, Path) else held, np.uint8)
+    picture = _picture(row, column)
+    if isinstance(picture, bytes):
+        picture = decode_image(picture, Path(f"{row.shard.path}, {column} of row {row.row}"))
+    return np.asarray(read_image(picture) if isinstance(picture, Path) else picture, np.uint8)

@@ -14,8 +14,7 @@ from cfgen.perception.camera import DOUBTS, GUESSED, TOLD, in_doubt
 from cfgen.perception.protocol import Perceiver
 from cfgen.scenes.drive import STILL, Drive, Opener, Stream
 from cfgen.scenes.readers.camera_options import CameraOptions, camera_for
-from cfgen.scenes.readers.frames import IMAGE_SUFFIXES, image_files, turned
-from cfgen.scenes.readers.listing import openers
+from cfgen.scenes.readers.sources import IMAGE_SUFFIXES, image_files, openers, turned
 
 #: Diagonal of 35 mm film, mm; fields of view that are believed, degrees.
 _FILM_DIAGONAL_MM, _FOVS_DEG = math.hypot(36, 24), (10.0, 140.0)
@@ -46,8 +45,8 @@ class ImageReader:
         license: str = "",  # noqa: A002 - the option's name
         perceiver: Perceiver | None = None,
     ) -> None:
-        known = IMAGE_SUFFIXES + _DECODED + _NOT_READ
-        self._files = image_files(source, known) if source.is_dir() else [source]
+        suffixes = IMAGE_SUFFIXES + _DECODED + _NOT_READ
+        self._files = image_files(source, suffixes) if source.is_dir() else [source]
         self._speed, self._license, self._still = float(speed), license, still
         self._wanted = CameraOptions(camera, fov_deg, camera_height_m, horizon_row, yaw_deg)
         self._perceiver = perceiver
@@ -56,30 +55,30 @@ class ImageReader:
         return openers(self._drive, self._files)
 
     def _drive(self, path: Path) -> Drive:
-        pixels, whole = _upright(path)
+        pixels, as_stored = _upright(path)
         height, width = pixels.shape[:2]
         fov = exif_fov_deg(path, width, height)
-        camera, told = camera_for(width, height, self._wanted, [pixels], self._perceiver, fov)
+        camera, provenance = camera_for(width, height, self._wanted, [pixels], self._perceiver, fov)
         return Drive(
             name=path.stem,
             source=f"image {path.name}",
             license=self._license,
-            streams=(Stream(camera, np.zeros(1), lambda _: path if whole else _upright(path)[0]),),
+            streams=(Stream(camera, np.zeros(1), lambda _: path if as_stored else _upright(path)[0]),),
             t=np.zeros(1),
             poses=np.eye(4)[None],
             v=np.array([self._speed]),
             motion_known=False,
-            extra={TOLD: self._accepted(path, told)} | ({STILL: True} if self._still else {}),
+            extra={TOLD: self._accepted(path, provenance)} | ({STILL: True} if self._still else {}),
         )
 
-    def _accepted(self, path: Path, told: Mapping[str, Any]) -> dict[str, Any]:
+    def _accepted(self, path: Path, provenance: Mapping[str, Any]) -> dict[str, Any]:
         """A still that is only tried is drawn on by a guessed camera as well, with a word; no figure comes of it."""
-        if self._still and (unsure := in_doubt(told)):
+        if self._still and (unsure := in_doubt(provenance)):
             keys = ("camera_height_m", "horizon_row", "fov_deg")
             unknown = [f"--camera {key}=..." for key in keys if getattr(self._wanted, key) is None]
-            more = f"; tell more: {', '.join(unknown)}" if unknown else ""
-            warn(f"{path}: {GUESSED}, {', '.join(unsure)}{more}")
-        return {key: value for key, value in told.items() if not (self._still and key == DOUBTS)}
+            advice = f"; tell more: {', '.join(unknown)}" if unknown else ""
+            warn(f"{path}: {GUESSED}, {', '.join(unsure)}{advice}")
+        return {key: value for key, value in provenance.items() if not (self._still and key == DOUBTS)}
 
 
 def _upright(path: Path) -> tuple[np.ndarray, bool]:
@@ -94,8 +93,8 @@ def _upright(path: Path) -> tuple[np.ndarray, bool]:
             f"{path}: expected a picture that cfgen reads, found {suffix}; convert it to JPEG or PNG"
         )
     pixels = read_image(path)
-    shown = turned(path, pixels)
-    return shown, shown is pixels and suffix not in _DECODED
+    oriented = turned(path, pixels)
+    return oriented, oriented is pixels and suffix not in _DECODED
 
 
 def exif_fov_deg(path: Path, width: int, height: int) -> float | None:
@@ -105,8 +104,8 @@ def exif_fov_deg(path: Path, width: int, height: int) -> float | None:
     """
     try:
         with Image.open(path) as picture:
-            told = picture.getexif().get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.FocalLengthIn35mmFilm)
-        focal = float(told or 0)
+            focal_tag = picture.getexif().get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.FocalLengthIn35mmFilm)
+        focal = float(focal_tag or 0)
     except (OSError, ValueError, TypeError, SyntaxError):  # EXIF data that nobody can read tell nothing
         return None
     across = _FILM_DIAGONAL_MM * width / math.hypot(width, height)

@@ -12,10 +12,8 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Place, Stream
-from cfgen.scenes.readers.frames import numbered_images, size_of
-from cfgen.scenes.readers.listing import is_visible, openers_below
-from cfgen.scenes.readers.rigid import camera_matrix, from_rotation, headed, lowered
-from cfgen.scenes.readers.traffic import ADVICE, Vehicles
+from cfgen.scenes.readers.sources import is_visible, numbered_images, openers_below, size_of
+from cfgen.scenes.readers.traffic import ADVICE, Vehicles, camera_matrix, from_rotation, headed, lowered
 
 Array = NDArray[np.float64]
 _EARTH_RADIUS_M = 6378137.0
@@ -87,8 +85,8 @@ def _oxts(folder: Path) -> Array:
         with reading(path, "30 numbers", "unpack the drive again"):
             row = [float(word) for word in path.read_text().split()]
         if len(row) != 30 or not np.isfinite(row).all() or abs(row[_LAT]) > 89:
-            found = len(row) if len(row) != 30 else "NaN, infinity, or a latitude that no road has"
-            raise InputError(f"{path}: expected 30 numbers, found {found}; unpack the drive again")
+            fault = len(row) if len(row) != 30 else "NaN, infinity, or a latitude that no road has"
+            raise InputError(f"{path}: expected 30 numbers, found {fault}; unpack the drive again")
         rows.append(row)
     expected = len(_times(folder / "timestamps.txt"))
     if not rows or len(rows) != expected:
@@ -116,22 +114,22 @@ def _traffic(path: Path, times: Array, imu_poses: Array, ego: tuple[Array, Array
     rows: list[list[float]] = []
     kinds: list[str] = []
     with reading(path, "tracklets", ADVICE):
-        for number, one in enumerate(ET.fromstring(path.read_bytes()).iterfind("tracklets/item")):
-            if (kind := one.findtext("objectType", "")) not in _VEHICLES:
+        for number, tracklet in enumerate(ET.fromstring(path.read_bytes()).iterfind("tracklets/item")):
+            if (kind := tracklet.findtext("objectType", "")) not in _VEHICLES:
                 continue
             length, width, height, first = (
-                float(one.findtext(key, "nan")) for key in ("l", "w", "h", "first_frame")
+                float(tracklet.findtext(key, "nan")) for key in ("l", "w", "h", "first_frame")
             )
-            for frame, pose in enumerate(one.iterfind("poses/item"), int(first)):
+            for frame, pose in enumerate(tracklet.iterfind("poses/item"), int(first)):
                 x, y, z, yaw = (float(pose.findtext(key, "nan")) for key in ("tx", "ty", "tz", "rz"))
                 rows.append([number, frame, x, y, z + height / 2, yaw, length, width, height])
                 kinds.append(kind)
-        told = np.array(rows, float).reshape(-1, 9)
-        frames = told[:, 1].astype(int)
+        table = np.array(rows, float).reshape(-1, 9)
+        frames = table[:, 1].astype(int)
         if len(rows) and not 0 <= frames.min() <= frames.max() < min(len(times), len(imu_poses)):
             raise ValueError(f"frames {frames.min()} to {frames.max()} of {min(len(times), len(imu_poses))}")
-        placed = imu_poses[frames] @ np.linalg.inv(velodyne_from_imu) @ headed(told[:, 2:5], told[:, 5])
-        return Vehicles.of(told[:, 0].tolist(), kinds, times[frames], placed, told[:, 6:], times, ego)
+        placed = imu_poses[frames] @ np.linalg.inv(velodyne_from_imu) @ headed(table[:, 2:5], table[:, 5])
+        return Vehicles.of(table[:, 0].tolist(), kinds, times[frames], placed, table[:, 6:], times, ego)
 
 
 def _velodyne_from_imu(date: Path) -> Array:
@@ -171,14 +169,14 @@ def _calibration(path: Path) -> dict[str, Array]:
     """Rows ``name: numbers``; rows that are not numbers (dates) are left out."""
     with reading(path, "a calibration", "unpack the date's calib archive"):
         lines = path.read_text().splitlines()
-    found: dict[str, Array] = {}
+    matrices: dict[str, Array] = {}
     for line in lines:
         key, _, values = line.partition(":")
         try:
-            found[key.strip()] = np.array([float(word) for word in values.split()])
+            matrices[key.strip()] = np.array([float(word) for word in values.split()])
         except ValueError:
             continue
-    return found
+    return matrices
 
 
 def _times(path: Path) -> NDArray[np.int64]:

@@ -1,23 +1,201 @@
 """ROS 2 bags in MCAP: images, their camera_info, odometry or GPS fixes, and the transforms that hold still."""
 
 import contextlib
-from collections.abc import Iterable
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal, NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, MissingExtraError
+from cfgen.core.files import check_no_pipe, reading
 from cfgen.geometry.camera import mounted
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Picture, Place, Stream, identifier, speeds_of
-from cfgen.scenes.readers.bags import COMPRESSED, FIX, IMAGES, INFO, ODOMETRY, Bag, Message
-from cfgen.scenes.readers.fixes import poses_of_fixes, turned_to_earth
-from cfgen.scenes.readers.listing import is_visible, unlisted, walk
-from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, from_rotation, lowered
+from cfgen.scenes.readers.motion import poses_of_fixes, turned_to_earth
+from cfgen.scenes.readers.sources import is_visible, unlisted, walk
+from cfgen.scenes.readers.traffic import camera_matrix, from_quaternion, from_rotation, lowered
+
+COMPRESSED = "sensor_msgs/msg/CompressedImage"
+IMAGES = (COMPRESSED, "sensor_msgs/msg/Image")
+INFO = "sensor_msgs/msg/CameraInfo"
+ODOMETRY = "nav_msgs/msg/Odometry"
+FIX = "sensor_msgs/msg/NavSatFix"
+TRANSFORMS = "tf2_msgs/msg/TFMessage"
+_AGAIN = "copy it again, or mend it with 'mcap recover'"
+_TOLD = 20
+
+
+class Message(NamedTuple):
+    #: ns; the sensor's own time where it gives one
+    stamp: int
+    content: Any
+
+
+class _Entry(NamedTuple):
+    """Where a message is."""
+
+    stamp: int
+    file: int
+    log_time: int
+
+
+class Bag:
+    """Files that were recorded one after the other.
+
+    Args:
+        by_log: take the times at which messages were recorded instead of those in their headers.
+    """
+
+    def __init__(self, files: list[Path], by_log: bool = False) -> None:
+        try:
+            from mcap.reader import SeekingReader
+            from mcap_ros2.decoder import DecoderFactory
+        except ImportError as error:
+            raise MissingExtraError("reader 'mcap'", "mcap", error) from error
+        self._files, self._by_log = files, by_log
+        self._decoders = {path: DecoderFactory() for path in files}  # each file numbers its types anew
+        self._readers: dict[Path, tuple[IO[bytes], Any]] = {}
+        self._opened: Callable[[IO[bytes]], Any] = partial(SeekingReader, validate_crcs=True)
+        self._types: dict[str, str] = {}
+        self._index: dict[str, list[_Entry]] = {}
+        for path in files:
+            with reading(path, "an MCAP file with its index", _AGAIN):
+                check_no_pipe(path)
+                summary = self._reader(path).get_summary()
+                if summary is None:
+                    raise ValueError("one without, as of a recorder that was killed")
+                counts = summary.statistics.channel_message_counts if summary.statistics else None
+                for channel in summary.channels.values():
+                    if counts is not None and not counts.get(channel.id):
+                        continue  # somebody was ready to speak, and did not
+                    schema = summary.schemas.get(channel.schema_id)
+                    self._types[channel.topic] = schema.name if schema else channel.message_encoding
+
+    def close(self) -> None:
+        """Let the files go; they are opened again for the next message."""
+        while self._readers:
+            self._readers.popitem()[1][0].close()
+
+    @property
+    def name(self) -> str:
+        return str(self._files[0])
+
+    def topics(self, *types: str) -> list[str]:
+        """Topics of some types, sorted."""
+        return sorted(topic for topic, kind in self._types.items() if kind in types)
+
+    def lacks(self, what: str, advice: str) -> InputError:
+        """Says ``what`` was expected, and the topics that are there."""
+        names = [f"{topic} ({kind.rpartition('/')[2]})" for topic, kind in sorted(self._types.items())]
+        suffix = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
+        listing = ", ".join(names[:_TOLD]) + suffix or "none"
+        return InputError(f"{self._files[0]}: expected {what}, found the topics {listing}; {advice}")
+
+    def one_of(self, requested: str, option: str, kind: str) -> str:
+        """The topic of a type that was asked for, or the only one; "" where there is none.
+
+        Raises:
+            InputError: there are several, or not the one asked for.
+        """
+        topics = self.topics(kind)
+        if (requested and requested not in topics) or (len(topics) > 1 and not requested):
+            short = kind.rpartition("/")[2]
+            raise self.lacks(
+                f"{short} on '{requested}'" if requested else f"one topic of {short}",
+                f"choose by --options {option}=",
+            )
+        return requested or "".join(topics)
+
+    def reading(self, topic: str, expected: str) -> AbstractContextManager[None]:
+        """Trouble in what a topic says is told in one line."""
+        return reading(self._files[0], f"{expected} on topic '{topic}'", "record or copy the bag again")
+
+    def stamps(self, topic: str) -> list[int]:
+        """Times of a topic's messages, ns, in order."""
+        return [entry.stamp for entry in self._entries(topic)]
+
+    def message(self, topic: str, index: int) -> Any:
+        """The ``index``-th message of a topic."""
+        entry = self._entries(topic)[index]
+        path = self._files[entry.file]
+        with reading(path, f"a message on topic '{topic}'", _AGAIN):
+            messages = self._reader(path).iter_messages(
+                [topic], starting_at=entry.log_time, ending_at=entry.log_time
+            )
+            for schema, channel, message in messages:
+                if self._stamp(message) == entry.stamp:
+                    return self._decoded(path, channel.message_encoding, schema, message.data)
+            raise ValueError("none where its index says")
+
+    def messages(self, topic: str) -> list[Message]:
+        """All messages of a topic in order, one for each time."""
+        by_stamp: dict[int, Any] = {}
+        for path, (schema, channel, message) in self._raw(topic):
+            with reading(path, f"messages on topic '{topic}'", _AGAIN):
+                content = self._decoded(path, channel.message_encoding, schema, message.data)
+                by_stamp.setdefault(self._stamp(message), content)
+        if not by_stamp:
+            raise self.lacks(f"messages on '{topic}', which has none", "record it too")
+        return [Message(stamp, by_stamp[stamp]) for stamp in sorted(by_stamp)]
+
+    def still(self) -> list[Any]:
+        """Transforms between frames that do not move against each other (geometry_msgs/TransformStamped)."""
+        topics = [topic for topic in self.topics(TRANSFORMS) if topic.endswith("static")]
+        transforms = []
+        for topic in topics:
+            for path, (schema, channel, message) in self._raw(topic):
+                with reading(path, f"transforms on topic '{topic}'", _AGAIN):
+                    transforms += self._decoded(
+                        path, channel.message_encoding, schema, message.data
+                    ).transforms
+        return transforms
+
+    def _reader(self, path: Path) -> Any:
+        if path not in self._readers:
+            file = path.open("rb")
+            self._readers[path] = file, self._opened(file)
+        return self._readers[path][1]
+
+    def _decoded(self, path: Path, encoding: str, schema: Any, data: bytes) -> Any:
+        decode = self._decoders[path].decoder_for(encoding, schema)
+        if decode is None:
+            raise ValueError(f"messages in {encoding} instead of ROS 2's CDR with a ros2msg schema")
+        return decode(data)
+
+    def _entries(self, topic: str) -> list[_Entry]:
+        if topic not in self._index:
+            by_stamp: dict[int, _Entry] = {}
+            for path, (_, _, message) in self._raw(topic):
+                with reading(path, f"messages on topic '{topic}'", _AGAIN):
+                    stamp = self._stamp(message)
+                    by_stamp.setdefault(stamp, _Entry(stamp, self._files.index(path), message.log_time))
+            if not by_stamp:
+                raise self.lacks(f"messages on '{topic}', which has none", "record it too")
+            self._index[topic] = [by_stamp[stamp] for stamp in sorted(by_stamp)]
+        return self._index[topic]
+
+    def _raw(self, topic: str) -> Iterator[tuple[Path, Any]]:
+        for path in self._files:
+            with reading(path, "an MCAP file", _AGAIN):
+                for entry in self._reader(path).iter_messages([topic], log_time_order=False):
+                    yield path, entry
+
+    def _stamp(self, message: Any) -> int:
+        """ns; header.stamp is the first field of each message that is asked for it, after 4 bytes of CDR's own."""
+        if self._by_log:
+            return int(message.log_time)
+        order = "<" if message.data[1] & 1 else ">"
+        second, nanosecond = struct.unpack_from(f"{order}iI", message.data, 4)
+        return int(second * 1_000_000_000 + nanosecond) or int(message.log_time)
+
+
+# --- the reader ---
 
 Array = NDArray[np.float64]
 #: columns: axes of an optical frame (right, down, forward) in a frame of the body (forward, left, up)
@@ -81,10 +259,10 @@ class Mcap:
         license: str = "the recorder's own",  # noqa: A002 - the name of the option
     ) -> None:
         troubles: list[OSError] = []
-        found = [[source]] if source.is_file() else _bags(source, troubles)
+        bags = [[source]] if source.is_file() else _bags(source, troubles)
         self._bags = [
             Opener(str(files[0] if len(files) == 1 else files[0].parent), partial(self._drive, files))
-            for files in found
+            for files in bags
         ] + unlisted(troubles)
         if not self._bags:
             old = next(source.rglob("*.db3"), None)
@@ -126,13 +304,13 @@ class Mcap:
 
     def _image_topics(self, bag: Bag) -> list[str]:
         """The topics asked for, else the one there is, or the one called front."""
-        there = bag.topics(*IMAGES)
+        topics = bag.topics(*IMAGES)
         for topic in self._images:
-            if topic not in there:
+            if topic not in topics:
                 raise bag.lacks(f"images on '{topic}'", "give --options images= one of them")
         if self._images:
             return self._images
-        pictures = [topic for topic in there if "depth" not in topic.lower()]
+        pictures = [topic for topic in topics if "depth" not in topic.lower()]
         cameras: dict[str, str] = {}
         for topic in sorted(pictures, key=lambda topic: topic in bag.topics(COMPRESSED)):
             cameras[topic.removesuffix("/compressed")] = topic  # compressed ones last: they count
@@ -151,17 +329,21 @@ class Mcap:
         fixes = bag.one_of(self._fixes, "fixes", FIX)
         if not odometry and not fixes:
             raise bag.lacks("Odometry or NavSatFix", "record where the car is too, or use the reader 'video'")
-        known = _known(bag.messages(fixes), start) if fixes else None
+        fix_table = _known(bag.messages(fixes), start) if fixes else None
         if not odometry:
-            assert known is not None
+            assert fix_table is not None
             with bag.reading(fixes, "fixes of a drive"):
-                return *poses_of_fixes(*known), "", Place(float(known[1][0, 0]), float(known[1][0, 1]))
+                return (
+                    *poses_of_fixes(*fix_table),
+                    "",
+                    Place(float(fix_table[1][0, 0]), float(fix_table[1][0, 1])),
+                )
         rows = bag.messages(odometry)
         with bag.reading(odometry, "poses"):
             t, poses = (np.array([row.stamp for row in rows]) - start) / 1e9, _poses(rows)
             v = np.array([float(row.content.twist.twist.linear.x) for row in rows])
             v = v if np.abs(v).max() > 1e-6 else speeds_of(t, poses)  # many leave the twist empty
-            place = turned_to_earth(t, poses[:, :2, 3], *known) if known else None
+            place = turned_to_earth(t, poses[:, :2, 3], *fix_table) if fix_table else None
         return t, poses, v, str(rows[0].content.child_frame_id), place
 
     def _stream(self, bag: Bag, topic: str, base: str, start: int, index: int) -> Stream:
@@ -178,12 +360,12 @@ class Mcap:
 
     def _info(self, bag: Bag, topic: str) -> Any:
         """The camera's calibration: camera_info beside the images, else of the same frame."""
-        there = bag.topics(INFO)
+        topics = bag.topics(INFO)
         for depth in (1, 2):  # /cam/image_raw, /cam/image_raw/compressed
-            if (beside := f"{topic.rsplit('/', depth)[0]}/camera_info") in there:
-                return bag.message(beside, 0)
+            if (sibling := f"{topic.rsplit('/', depth)[0]}/camera_info") in topics:
+                return bag.message(sibling, 0)
         frame = str(bag.message(topic, 0).header.frame_id)
-        same = [info for info in (bag.message(each, 0) for each in there) if info.header.frame_id == frame]
+        same = [info for info in (bag.message(each, 0) for each in topics) if info.header.frame_id == frame]
         if not same:
             raise bag.lacks(
                 f"the CameraInfo of '{topic}' (beside it, or of frame '{frame}')", "record it too"
@@ -211,12 +393,12 @@ class Mcap:
 def _stated(height_m: float | None, pitch_deg: float | None, yaw_deg: float | None) -> Array | None:
     """T_cam_ego by the options; None where they leave it to /tf_static."""
     angles = {"pitch_deg": (pitch_deg, 45.0), "yaw_deg": (yaw_deg, 180.0)}
-    for name, (value, most) in angles.items():
+    for name, (value, bound) in angles.items():
         if value is None:
             continue
-        if not abs(value) <= most:
+        if not abs(value) <= bound:
             raise InputError(
-                f"option {name}: expected {-most:g} to {most:g} degrees, found {value:g}; correct it"
+                f"option {name}: expected {-bound:g} to {bound:g} degrees, found {value:g}; correct it"
             )
         if height_m is None:
             raise InputError(
@@ -232,15 +414,15 @@ def _stated(height_m: float | None, pitch_deg: float | None, yaw_deg: float | No
 
 def _bags(source: Path, troubles: list[OSError]) -> list[list[Path]]:
     """The files of each drive: those of a rosbag2 folder belong together."""
-    found: list[list[Path]] = []
+    bags: list[list[Path]] = []
     for folder, names in walk(source, troubles):
         files = sorted(
             (folder / n for n in names if n.endswith(".mcap") and is_visible(n)),
             key=lambda path: (len(path.stem), path.stem),  # _2 comes before _10
         )
         files = [file for file in files if not _twin(file, source)]
-        found += [files] if files and "metadata.yaml" in names else [[file] for file in files]
-    return sorted(found)
+        bags += [files] if files and "metadata.yaml" in names else [[file] for file in files]
+    return sorted(bags)
 
 
 def _twin(file: Path, source: Path) -> bool:
@@ -257,8 +439,8 @@ def _known(messages: list[Message], start: int) -> tuple[Array, Array]:
     rows = [(row.stamp, row.content) for row in messages if row.content.status.status >= 0]
     t = np.array([(stamp - start) / 1e9 for stamp, _ in rows])
     fixes = np.array([(fix.latitude, fix.longitude) for _, fix in rows]).reshape(-1, 2)
-    whole = np.isfinite(fixes).all(axis=1)
-    return t[whole], fixes[whole]
+    finite = np.isfinite(fixes).all(axis=1)
+    return t[finite], fixes[finite]
 
 
 def _poses(messages: list[Message]) -> Array:
@@ -282,10 +464,10 @@ def _between(transforms: list[Any], base: str, frame: str) -> Array | None:
     base, frame = base.lstrip("/"), frame.lstrip("/")
     reached, border = {base: np.eye(4)}, [base]
     while border:
-        here = border.pop()
-        for name, pose in edges.get(here, []):
+        current = border.pop()
+        for name, pose in edges.get(current, []):
             if name not in reached:
-                reached[name] = reached[here] @ pose
+                reached[name] = reached[current] @ pose
                 border.append(name)
     return reached.get(frame)
 

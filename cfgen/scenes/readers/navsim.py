@@ -13,10 +13,15 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Moment, Opener, Place, Recording, Stream
-from cfgen.scenes.readers.frames import size_of
-from cfgen.scenes.readers.listing import keeps_left, openers, unlisted, walk
-from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, from_rotation, headed, lowered
-from cfgen.scenes.readers.traffic import Vehicles
+from cfgen.scenes.readers.sources import keeps_left, openers, size_of, unlisted, walk
+from cfgen.scenes.readers.traffic import (
+    Vehicles,
+    camera_matrix,
+    from_quaternion,
+    from_rotation,
+    headed,
+    lowered,
+)
 
 _FRONT = "CAM_F0"
 _MAX_GAP_S = 1.0
@@ -107,18 +112,18 @@ class Navsim:
         )
 
     def _stream(self, root: Path, name: str, frames: list[FrameInfo], t: np.ndarray) -> Stream:
-        there = [
+        present = [
             i
             for i, f in enumerate(frames)
             if (root / f["cams"].get(name, {}).get("data_path", "?")).is_file()
         ]
-        if not there:
+        if not present:
             raise InputError(
                 f"{root}: no image of camera {name}; download it, or name others, as in --options cameras={_FRONT}"
             )
-        info = frames[there[0]]["cams"][name]
+        info = frames[present[0]]["cams"][name]
         intrinsic = np.asarray(info["cam_intrinsic"], float)
-        width, height = size_of(root / frames[i]["cams"][name]["data_path"] for i in there)
+        width, height = size_of(root / frames[i]["cams"][name]["data_path"] for i in present)
         camera = Camera(
             name=name,
             model="opencv",
@@ -130,10 +135,12 @@ class Navsim:
             cy=intrinsic[1, 2],
             distortion=tuple(float(k) for k in np.ravel(info["distortion"])),
             T_cam_ego=camera_matrix(
-                np.linalg.inv(_ego_from_camera(frames[there[0]], info)) @ lowered(self._axle)
+                np.linalg.inv(_ego_from_camera(frames[present[0]], info)) @ lowered(self._axle)
             ),
         )
-        return Stream(camera, t[there], lambda index: root / frames[there[index]]["cams"][name]["data_path"])
+        return Stream(
+            camera, t[present], lambda index: root / frames[present[index]]["cams"][name]["data_path"]
+        )
 
 
 class _Stretches:
@@ -161,14 +168,14 @@ def _ego_from_camera(frame: FrameInfo, info: FrameInfo) -> np.ndarray:
 
 def _traffic(frames: list[FrameInfo], poses: np.ndarray, ego: tuple[np.ndarray, np.ndarray]) -> Vehicles:
     """Boxes are given in the ego frame of the data set: x, y, z of the middle, length, width, height, angle."""
-    told = [
+    annotations = [
         (t, pose, frame["anns"])
         for t, pose, frame in zip(ego[0], poses, frames, strict=True)
         if "anns" in frame
     ]
     boxes = [
         (track, str(name), t, pose, *np.asarray(box, float)[:7])
-        for t, pose, told_then in told
+        for t, pose, told_then in annotations
         for track, name, box in zip(
             told_then["track_tokens"], told_then["gt_names"], told_then["gt_boxes"], strict=True
         )
@@ -177,8 +184,8 @@ def _traffic(frames: list[FrameInfo], poses: np.ndarray, ego: tuple[np.ndarray, 
     ids, kinds, t, world_from_ego, *columns = zip(*boxes, strict=True) if boxes else ((),) * 11
     x, y, z, length, width, height, yaw = np.array(columns, float).reshape(7, -1)
     placed = np.reshape(world_from_ego, (-1, 4, 4)) @ headed(np.column_stack([x, y, z]), yaw)
-    looked = [t for t, _, _ in told]
-    return Vehicles.of(ids, kinds, t, placed, np.column_stack([length, width, height]), looked, ego)
+    times = [t for t, _, _ in annotations]
+    return Vehicles.of(ids, kinds, t, placed, np.column_stack([length, width, height]), times, ego)
 
 
 def _stretches(frames: list[FrameInfo]) -> Iterable[list[FrameInfo]]:
@@ -197,8 +204,8 @@ def _frames(path: Path) -> list[FrameInfo]:
     with reading(path, "a NAVSIM log", "download it again"):
         frames = _NumPyOnly(io.BytesIO(path.read_bytes())).load()
     needed = {"timestamp", "cams", "ego_dynamic_state"}
-    whole = isinstance(frames, list) and all(isinstance(f, dict) and needed <= f.keys() for f in frames)
-    if not whole or not frames:
+    complete = isinstance(frames, list) and all(isinstance(f, dict) and needed <= f.keys() for f in frames)
+    if not complete or not frames:
         raise InputError(
             f"{path}: expected a list of frames with {sorted(needed)}; is it a NAVSIM or OpenScene log?"
         )

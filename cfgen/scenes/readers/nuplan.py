@@ -15,10 +15,9 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import check_no_pipe, reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream
-from cfgen.scenes.readers.listing import keeps_left, openers, unlisted, walk
 from cfgen.scenes.readers.navsim import CITIES
-from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, headed, lowered
-from cfgen.scenes.readers.traffic import Vehicles
+from cfgen.scenes.readers.sources import keeps_left, openers, unlisted, walk
+from cfgen.scenes.readers.traffic import Vehicles, camera_matrix, from_quaternion, headed, lowered
 
 _FRONT = "CAM_F0"
 _AGAIN = "download the log again"
@@ -71,28 +70,28 @@ class NuPlan:
                 images = {name: db.execute(_IMAGES, (row[0],)).fetchall() for name, row in cameras.items()}
                 boxes, swept = _annotated(db)
         if not len(rows) or _FRONT not in cameras:
-            found = f"{len(rows)} poses and the cameras {', '.join(cameras) or 'none'}"
-            raise InputError(f"{log}: expected poses and camera {_FRONT}, found {found}; {_AGAIN}")
+            contents = f"{len(rows)} poses and the cameras {', '.join(cameras) or 'none'}"
+            raise InputError(f"{log}: expected poses and camera {_FRONT}, found {contents}; {_AGAIN}")
         rows = rows[np.unique(rows[:, 0], return_index=True)[1]]
         root, start = self._image_root(log, images[_FRONT]), rows[0, 0]
         t = (rows[:, 0] - start) / 1e6
         with reading(log, "poses and boxes", _AGAIN):
             poses = from_quaternion(rows[:, 4:8], rows[:, 1:4]) @ lowered(self._axle)
             traffic = _traffic(boxes, swept, start, (t, poses)) if len(swept) else None
-        asked = [name.strip() for name in self._cameras.split(",") if name.strip()]
-        there = {name: [row for row in images[name] if (root / str(row[1])).is_file()] for name in images}
-        for name in asked:
-            if not there.get(name):
+        requested = [name.strip() for name in self._cameras.split(",") if name.strip()]
+        present = {name: [row for row in images[name] if (root / str(row[1])).is_file()] for name in images}
+        for name in requested:
+            if not present.get(name):
                 raise InputError(
                     f"{root}: no image of camera {name}; download it, or name others, as in --options cameras={_FRONT}"
                 )
-        names = {_FRONT, *(asked or [name for name, found in there.items() if found])}
+        names = {_FRONT, *(requested or [name for name, contents in present.items() if contents])}
         return Drive(
             name=log.stem,
             source=f"nuPlan {log.stem}",
             license="CC BY-NC-SA 4.0",
             streams=tuple(
-                self._stream(log, root, cameras[name], there[name], start)
+                self._stream(log, root, cameras[name], present[name], start)
                 for name in sorted(names, key=lambda name: (name != _FRONT, name))
             ),
             t=t,

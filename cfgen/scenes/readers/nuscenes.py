@@ -14,9 +14,8 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Place, Stream, speeds_of
-from cfgen.scenes.readers.listing import keeps_left
-from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion
-from cfgen.scenes.readers.traffic import ADVICE, Vehicles
+from cfgen.scenes.readers.sources import keeps_left
+from cfgen.scenes.readers.traffic import ADVICE, Vehicles, camera_matrix, from_quaternion
 
 _FRONT = "CAM_FRONT"
 _TABLES = ("scene", "sample", "sample_data", "calibrated_sensor", "sensor", "ego_pose")
@@ -105,8 +104,8 @@ class NuScenes:
         channels: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
             channel = self._channel(row)
-            wanted = channel in self._wanted or (self._all and channel.startswith("CAM"))
-            if wanted and (self._root / row["filename"]).is_file():
+            is_requested = channel in self._wanted or (self._all and channel.startswith("CAM"))
+            if is_requested and (self._root / row["filename"]).is_file():
                 channels[channel].append(row)
         if not channels[_FRONT]:
             raise InputError(
@@ -139,11 +138,11 @@ class NuScenes:
             row["token"]: names.get(row.get("category_token"), "")
             for row in _table(self._folder / "instance.json")
         }
-        found: dict[str, list[Box]] = defaultdict(list)
+        boxes_by_frame: dict[str, list[Box]] = defaultdict(list)
 
         def kept(row: Row) -> None:
             """Of a million rows only what counts: they never all lie in the memory."""
-            boxes, kind = found[row["sample_token"]], kinds[row["instance_token"]]
+            boxes, kind = boxes_by_frame[row["sample_token"]], kinds[row["instance_token"]]
             if kind.startswith("vehicle."):
                 numbers = array("d", (*row["translation"], *row["rotation"], *row["size"]))
                 boxes.append((row["instance_token"], kind, numbers))
@@ -151,7 +150,7 @@ class NuScenes:
         with reading(path, "a nuScenes table of annotations", ADVICE):
             if not isinstance(json.loads(path.read_bytes(), object_hook=kept), list):
                 raise ValueError("JSON that is no list of rows")
-        return found
+        return boxes_by_frame
 
     def _traffic(self, scene: Row, start: int, ego: tuple[np.ndarray, np.ndarray]) -> Vehicles | None:
         samples = [
@@ -200,15 +199,15 @@ class NuScenes:
 
 
 def _table_folder(source: Path, version: str) -> Path:
-    found = [source / version] if version else sorted(p for p in source.glob("v1.0-*") if p.is_dir())
-    if len(found) != 1 or not found[0].is_dir():
-        names = [p.name for p in found if p.is_dir()]
+    folders = [source / version] if version else sorted(p for p in source.glob("v1.0-*") if p.is_dir())
+    if len(folders) != 1 or not folders[0].is_dir():
+        names = [p.name for p in folders if p.is_dir()]
         raise InputError(
             f"{source}: expected one folder of nuScenes tables (v1.0-trainval, v1.0-mini, ...), "
             f"found {', '.join(names) or 'none'}; "
             "point to the data root, and give --options version=... when there are several"
         )
-    return found[0]
+    return folders[0]
 
 
 def _table(path: Path) -> list[Row]:

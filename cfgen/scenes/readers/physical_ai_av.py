@@ -14,8 +14,8 @@ from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
 from cfgen.scenes.folder import Image
-from cfgen.scenes.readers.listing import is_visible
-from cfgen.scenes.readers.rigid import camera_matrix
+from cfgen.scenes.readers.sources import is_visible
+from cfgen.scenes.readers.traffic import camera_matrix
 
 _FRONT = "camera_front_wide_120fov"
 _AGAIN = "download it again with the physical_ai_av package"
@@ -40,16 +40,18 @@ class PhysicalAIAV:
         self._root = _root(source)
         with reading(self._root, "features.csv, clip_index.parquet and metadata that can be read", _AGAIN):
             self._data = _local_interface(self._root)
-            known = set(self._data.clip_index.index)
-        wanted = [name.strip() for name in cameras.split(",") if name.strip()] or list(_DEFAULT)
-        self._cameras = sorted({_FRONT, *wanted}, key=lambda name: (name != _FRONT, name))
-        asked = [clip.strip() for clip in clips.split(",") if clip.strip()]
-        if set(asked) - known:
-            raise InputError(f"{source}: clip '{sorted(set(asked) - known)[0]}' is not in clip_index.parquet")
+            clip_ids = set(self._data.clip_index.index)
+        names = [name.strip() for name in cameras.split(",") if name.strip()] or list(_DEFAULT)
+        self._cameras = sorted({_FRONT, *names}, key=lambda name: (name != _FRONT, name))
+        requested = [clip.strip() for clip in clips.split(",") if clip.strip()]
+        if set(requested) - clip_ids:
+            raise InputError(
+                f"{source}: clip '{sorted(set(requested) - clip_ids)[0]}' is not in clip_index.parquet"
+            )
         needed = (_FRONT, "egomotion", "camera_intrinsics", "sensor_extrinsics")
         self._clips = [
             clip
-            for clip in asked or sorted(known)
+            for clip in requested or sorted(clip_ids)
             if all(self._is_local(clip, feature) for feature in needed)
         ]
         if not self._clips:
@@ -124,17 +126,17 @@ class PhysicalAIAV:
 
 
 def _root(source: Path) -> Path:
-    found = sorted(
+    folders = sorted(
         path.parent
         for path in source.rglob("features.csv")
         if all(map(is_visible, path.relative_to(source).parts))
     )
-    if not found:
+    if not folders:
         raise InputError(
             f"{source}: expected a copy of PhysicalAI-Autonomous-Vehicles (features.csv), found none; "
             "download its metadata and some chunks with the physical_ai_av package first"
         )
-    return found[-1]
+    return folders[-1]
 
 
 def _local_interface(root: Path) -> Any:

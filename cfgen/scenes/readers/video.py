@@ -14,9 +14,8 @@ from cfgen.records import Camera
 from cfgen.scenes.drive import MEASURED, Drive, Opener, Stream, raised
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.camera_options import CameraOptions, camera_for
-from cfgen.scenes.readers.frames import VideoFrames, image_files, size_of, upright
-from cfgen.scenes.readers.listing import openers
-from cfgen.scenes.readers.video_motion import Motion, by_gps, constant, from_csv, integrated, measured
+from cfgen.scenes.readers.motion import Motion, by_gps, constant, from_csv, integrated, measured
+from cfgen.scenes.readers.sources import VideoFrames, image_files, openers, size_of, upright
 
 Array = NDArray[np.float64]
 _MAX_FPS, _MAX_S = 1000.0, 48 * 3600.0  # beyond these a container lies
@@ -66,7 +65,7 @@ class VideoReader:
                 "convert it to mp4 (H.264)"
             )
         looked_at = sorted({round(i) for i in np.linspace(0, count - 1, min(count, _LOOKED_AT))})
-        camera, told = camera_for(
+        camera, provenance = camera_for(
             width, height, self._wanted, (_pixels(read(i)) for i in looked_at), self._perceiver
         )
         times = np.arange(count) / fps
@@ -79,13 +78,13 @@ class VideoReader:
             t=moved.t,
             poses=raised(integrated(moved.t, moved.v, moved.yaw_rate)),
             v=moved.v,
-            motion_known=moved.known,
+            motion_known=moved.motion_known,
             fit=moved.fit,
             fixes=moved.fixes,
             epoch=moved.epoch,
             place=moved.place,
-            extra={TOLD: told} | ({MEASURED: {"by": moved.told}} if moved.told else {}),
-            told=moved.lacks,
+            extra={TOLD: provenance} | ({MEASURED: {"by": moved.measured_by}} if moved.measured_by else {}),
+            note=moved.lacks,
         )
 
     def _frames(self) -> tuple[Callable[[int], Image | Path], int, tuple[int, int], float]:
@@ -102,8 +101,8 @@ class VideoReader:
 
     def _motion(self, camera: Camera, times: Array, read: Callable[[int], Image | Path]) -> Motion:
         if self._speed is None:
-            if found := by_gps(self._source, times, self._gps, self._gps_offset_s):
-                return found
+            if motion := by_gps(self._source, times, self._gps, self._gps_offset_s):
+                return motion
             return measured(camera, times, lambda i: _pixels(read(i)))
         if isinstance(self._speed, (int, float)):
             return constant(times, float(self._speed))

@@ -13,9 +13,9 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.records import Camera, Scene
 from cfgen.scenes.drive import HISTORY_S, Drive, Moment, Opener, Picture, Stream, raised
-from cfgen.scenes.readers.listing import unlisted, walk
-from cfgen.scenes.readers.rigid import camera_matrix, from_rotation, lowered
+from cfgen.scenes.readers.sources import unlisted, walk
 from cfgen.scenes.readers.tfrecord import Message, RecordFile
+from cfgen.scenes.readers.traffic import camera_matrix, from_rotation, lowered
 
 Array = NDArray[np.float64]
 _AGAIN = "download it again"
@@ -90,9 +90,11 @@ class WaymoE2E:
                         segments.setdefault(name, []).append(place)
             except InputError as error:
                 refused.append(Opener(str(file.path), partial(_refuse, error)))
-        made = [Opener(name, partial(_Segment, name, sorted(found, key=lambda p: p.number), self._cameras, self._axle))
-                for name, found in sorted(segments.items())]  # fmt: skip
-        return [*made, *refused, *unlisted(self._troubles)]
+        openers = []
+        for name, places in sorted(segments.items()):
+            ordered = sorted(places, key=lambda place: place.number)
+            openers.append(Opener(name, partial(_Segment, name, ordered, self._cameras, self._axle)))
+        return [*openers, *refused, *unlisted(self._troubles)]
 
 
 def _refuse(error: InputError) -> Drive:
@@ -136,8 +138,8 @@ class _Instant:
 
     @property
     def scene_id(self) -> str:
-        first, here = self.segment.places[0].number, self.segment.places[self.index].number
-        return f"{self.segment.name}_{round((here - first) / _FRAMES_HZ * 1000):06d}"
+        first, current = self.segment.places[0].number, self.segment.places[self.index].number
+        return f"{self.segment.name}_{round((current - first) / _FRAMES_HZ * 1000):06d}"
 
     def cut(self, frame_times: Iterable[float]) -> tuple[Scene, dict[str, Picture]]:
         place = self.segment.places[self.index]
@@ -168,20 +170,20 @@ class _Instant:
 
     def _camera(self, record: Message, name: str) -> Camera:
         calibrations = record.message(_FRAME).message(_CONTEXT).messages(_CALIBRATIONS)
-        found = [each for each in calibrations if each.integer(_NAME) == _CAMERAS.index(name)]
-        if not found:
+        matches = [each for each in calibrations if each.integer(_NAME) == _CAMERAS.index(name)]
+        if not matches:
             path = self.segment.places[self.index].file.path
             advice = (
                 _AGAIN if name == "front" else "name the cameras there are, as in --options cameras=front"
             )
             raise InputError(f"{path}: expected a calibration of camera '{name}', found none; {advice}")
-        fx, fy, cx, cy, *bends = found[0].numbers(_INTRINSIC, "<f8").tolist()
-        ego_from_camera = found[0].message(_EXTRINSIC).numbers(1, "<f8").reshape(4, 4)
+        fx, fy, cx, cy, *bends = matches[0].numbers(_INTRINSIC, "<f8").tolist()
+        ego_from_camera = matches[0].message(_EXTRINSIC).numbers(1, "<f8").reshape(4, 4)
         return Camera(
             name=name,
             model="opencv" if any(bends) else "pinhole",
-            width=found[0].integer(_WIDTH),
-            height=found[0].integer(_HEIGHT),
+            width=matches[0].integer(_WIDTH),
+            height=matches[0].integer(_HEIGHT),
             fx=fx,
             fy=fy,
             cx=cx,
@@ -213,9 +215,9 @@ def _motion(past: Message, future: Message) -> tuple[Array, Array, Array]:
     xy = np.vstack([before, after])
     t = (np.arange(len(xy)) - (len(before) - 1)) / _STATES_HZ
     velocity = np.gradient(xy, t, axis=0)
-    told = np.column_stack([past.numbers(axis, "<f4") for axis in (_VX, _VY)])
-    if len(told) == len(before):
-        velocity[: len(before)] = told
+    speeds_xy = np.column_stack([past.numbers(axis, "<f4") for axis in (_VX, _VY)])
+    if len(speeds_xy) == len(before):
+        velocity[: len(before)] = speeds_xy
     moving = np.hypot(*velocity.T) > _MOVING_MPS
     moving[len(before) - 1] = True  # the ego frame itself: its heading is 0
     heading = np.arctan2(velocity[:, 1], velocity[:, 0])

@@ -64,13 +64,13 @@ class SeenTags:
         """Empty where there is none; one that is damaged, or of another version, is made anew."""
         try:
             first, *lines = (folder / SEEN_FILE).read_text(encoding="utf-8").rstrip("\n").split("\n")
-            told = json.loads(first)
-            if told["cfgen_seen"] != _VERSION:
+            header = json.loads(first)
+            if header["cfgen_seen"] != _VERSION:
                 return cls(folder)
             rows = {name: row for name, *row in json.loads(f"[{','.join(lines)}]")}
             if not all(len(row) == 4 and isinstance(row[3], dict) for row in rows.values()):
                 return cls(folder)
-            return cls(folder, told["by"], rows)
+            return cls(folder, header["by"], rows)
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return cls(folder)
 
@@ -92,15 +92,15 @@ class SeenTags:
 
 
 @dataclass(frozen=True)
-class Looked:
+class TagCounts:
     """How many scenes there are, how many of them were looked at now, and those that could not be: name -> why."""
 
     scenes: int
-    now: int
+    new: int
     failed: dict[str, str | Fault]
 
 
-def look(folder: Path, perceiver: Perceiver, quiet: bool = True, strict: bool = False) -> Looked:
+def look(folder: Path, perceiver: Perceiver, quiet: bool = True, strict: bool = False) -> TagCounts:
     """Look at the front frame of every scene below ``folder`` that is not known yet, and keep its tags.
 
     What another perceiver saw is forgotten. May be ended at any time and goes on where it stopped.
@@ -109,39 +109,39 @@ def look(folder: Path, perceiver: Perceiver, quiet: bool = True, strict: bool = 
         InputError: no scene there. StoreError: the folder cannot be written to.
     """
     views = Views.of(perceiver)
-    kept = SeenTags.read(folder)
-    before = kept.rows if kept.by == views.by else {}
-    known = {row[2]: row[3] for row in before.values() if row[2]}
-    seen = SeenTags(folder, views.by)
+    earlier = SeenTags.read(folder)
+    before = earlier.rows if earlier.by == views.by else {}
+    by_frame = {row[2]: row[3] for row in before.values() if row[2]}
+    tags = SeenTags(folder, views.by)
     paths = find_scenes(folder)
     progress = Progress("look", len(paths), quiet)
-    now, failed = 0, {}
+    count, failed = 0, {}
     for path in paths:
         name = str(path.relative_to(folder))
-        found = contained(partial(_row, path, views, known), f"looking at {path}", strict=strict)
-        if isinstance(found, (str, Fault)):
-            failed[name] = found
-            seen.rows[name] = [_stamp(path, ""), "", "", {SEEN_BY: perceiver.name}]
+        result = contained(partial(_row, path, views, by_frame), f"looking at {path}", strict=strict)
+        if isinstance(result, (str, Fault)):
+            failed[name] = result
+            tags.rows[name] = [_stamp(path, ""), "", "", {SEEN_BY: perceiver.name}]
         else:
-            row, new = found
-            seen.rows[name] = row
-            now += new
-            if new and now % _EVERY == 0:
-                SeenTags(folder, views.by, before | seen.rows).write()
+            row, new = result
+            tags.rows[name] = row
+            count += new
+            if new and count % _EVERY == 0:
+                SeenTags(folder, views.by, before | tags.rows).write()
         progress.step(name)
-    seen.write()
-    return Looked(len(paths), now, failed)
+    tags.write()
+    return TagCounts(len(paths), count, failed)
 
 
-def _row(path: Path, views: Views, known: Mapping[str, Tags]) -> tuple[list[Any], bool] | str:
+def _row(path: Path, views: Views, by_frame: Mapping[str, Tags]) -> tuple[list[Any], bool] | str:
     """What is kept of a scene and whether it was looked at now, or why it cannot be."""
     try:
         folder = load_scene(path)
         image = folder.front_frame().image
         stamp = _stamp(path, image)
-        told = [hash_bytes((path / name).read_bytes()) for name in (SCENE_FILE, image)]
-        key = hash_json(told).removeprefix("sha256:")[:32]
-        tags = known.get(key)
+        hashes = [hash_bytes((path / name).read_bytes()) for name in (SCENE_FILE, image)]
+        key = hash_json(hashes).removeprefix("sha256:")[:32]
+        tags = by_frame.get(key)
         return [stamp, image, key, tags or tags_seen(folder, views)], tags is None
     except InputError as error:
         return str(error)
@@ -162,8 +162,8 @@ def tags_seen(folder: SceneFolder, views: Views) -> Tags:
         InputError: the image does not decode.
     """
     scene, image = folder.scene, folder.image()
-    seen = views.scene(scene, {(scene.front.name, 0.0): image})
-    lanes = LanesSeen.of(seen.now, scene.front, EgoPath.from_scene(scene))
+    scene_views = views.scene(scene, {(scene.front.name, 0.0): image})
+    lanes = LanesSeen.of(scene_views.now, scene.front, EgoPath.from_scene(scene))
     light = estimate_scene_light(scene, image)
     tags: Tags = {
         SEEN_BY: str(views.by["name"]),
@@ -177,7 +177,7 @@ def tags_seen(folder: SceneFolder, views: Views) -> Tags:
         tags["seen_crossing"] = bool(lanes.crossing_road)
         if lanes.width_m is not None:
             tags["seen_lane_m"] = round(lanes.width_m, 2)
-    return tags | _road_m(lanes.rolled) | _things(seen.now.things, scene.front)
+    return tags | _road_m(lanes.rolled) | _things(scene_views.now.things, scene.front)
 
 
 def _road_m(rolled: Unrolled) -> Tags:
@@ -186,12 +186,12 @@ def _road_m(rolled: Unrolled) -> Tags:
     Nothing where no road begins near the car: whether it is blocked or overlooked cannot be told.
     """
     middle = np.abs(rolled.y) <= _HALF_M
-    seen = rolled.seen[:, middle].mean(1) > 0.5
-    road = seen & (rolled.road[:, middle].mean(1) >= 0.5)
-    if not road.any() or rolled.s[road][0] > rolled.s[seen][0] + _HOOD_M:
+    covered = rolled.seen[:, middle].mean(1) > 0.5
+    road = covered & (rolled.road[:, middle].mean(1) >= 0.5)
+    if not road.any() or rolled.s[road][0] > rolled.s[covered][0] + _HOOD_M:
         return {}
-    ends = np.flatnonzero(seen & ~road & (rolled.s > rolled.s[road][0]))
-    reached = road if not len(ends) else road & (np.arange(len(seen)) < ends[0])
+    ends = np.flatnonzero(covered & ~road & (rolled.s > rolled.s[road][0]))
+    reached = road if not len(ends) else road & (np.arange(len(covered)) < ends[0])
     return {"seen_road_m": float(rolled.s[reached][-1])}
 
 
