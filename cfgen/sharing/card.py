@@ -10,7 +10,7 @@ from typing import Any
 
 from cfgen.core.sanitize import markdown_line, one_line
 from cfgen.records import Benchmark, BuildReport
-from cfgen.sharing.licences import OPEN, card_id
+from cfgen.scenes.licences import OPEN, card_id
 
 NOTICE = (
     "Every picture but the originals and the masks was made by a program out of an original: it shows an object that "

@@ -17,8 +17,8 @@ from cfgen.core.progress import Progress
 from cfgen.records import BuildReport, Case, Frame
 from cfgen.scenes.anonymize import TOLD as ANONYMIZED
 from cfgen.scenes.folder import SceneFolder, load_scene
+from cfgen.scenes.licences import check_redistribution, notices, sources, untold_holders
 from cfgen.sharing.card import About, Publication, card, croissant
-from cfgen.sharing.licences import check_redistribution, notices, sources, untold_holders
 from cfgen.sharing.recipe import accepted
 from cfgen.storage.store import Store
 

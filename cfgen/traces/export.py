@@ -25,7 +25,7 @@ from cfgen.planners.verified import SYSTEM, check_question
 from cfgen.records import Edge, KnownPool, KnownTrace, Relation
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import load_scene
-from cfgen.sharing.licences import check_redistribution, sources
+from cfgen.scenes.licences import check_redistribution, sources
 from cfgen.storage.store import Store
 from cfgen.traces.probe import KnownItem, known_item
 

@@ -14,8 +14,8 @@ from PIL import Image
 import cfgen
 from cfgen.cli.main import main
 from cfgen.core.files import read_image
+from cfgen.scenes.licences import card_id, check_redistribution, notices
 from cfgen.sharing.dataset import source_type
-from cfgen.sharing.licences import card_id, check_redistribution, notices
 from cfgen.storage.store import Store
 
 
