@@ -44,7 +44,7 @@ def workers(command: psutil.Process, engine: str) -> list[psutil.Process]:
         return [
             p for p in psutil.Process().children(recursive=True) if "ray::Worker" in " ".join(p.cmdline())
         ]
-    return [p for p in command.children() if "core/child.py" in " ".join(p.cmdline())]
+    return command.children()
 
 
 def run(

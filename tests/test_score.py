@@ -14,7 +14,6 @@ from cfgen.judge.protocol import JudgeItem
 from cfgen.planners.outputs import check_lines, token_of
 from cfgen.planners.protocol import Requirements
 from cfgen.records import JudgeRun
-from cfgen.report import report
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs, question_seed
 from cfgen.storage.store import Store
 from tests.benches import copy, kill_when, run, tree
@@ -42,6 +41,9 @@ def test_cruise_is_scored_and_never_succeeds(out: Path):
     code, text, _ = run("report", out)
     assert code == 0
     assert "cruise" in text
+    before = {p: p.stat().st_mtime_ns for p in out.glob("runs/cruise/*/*.json")}
+    score(out, "cruise")
+    assert {p: p.stat().st_mtime_ns for p in out.glob("runs/cruise/*/*.json")} == before, "nothing again"
 
 
 def test_the_responder_that_notices_and_brakes_does_better_than_the_one_that_ignores(out: Path):
@@ -53,16 +55,9 @@ def test_the_responder_that_notices_and_brakes_does_better_than_the_one_that_ign
     twos = {kind: sum(v.scores.get("waypoints") == 2 for v in found) for kind, found in verdicts.items()}
     assert twos["notices_and_brakes"] >= 4
     assert twos["ignores"] == 0
-
-
-def test_without_a_model_only_motion_is_scored(out: Path):
-    _, text, _ = score(out, "scripted", "--planner-options", "kind=notices_and_brakes")
-    verdicts = [v for v in Store(out).verdicts("offline", text.split(":")[0]) if v.status == "scored"]
-    assert {tuple(v.scores) for v in verdicts} == {("waypoints",)}
+    scored = [v for v in verdicts["ignores"] if v.status == "scored"]
+    assert {tuple(v.scores) for v in scored} == {("waypoints",)}, "without a model only motion is"
     assert "offline: waypoints scored; reasoning and overall not scored" in text
-    assert "--judge openai --judge-options model=NAME --judge-options base_url=http://" in text
-    table = [row for row in report(out).leaderboard.rows if row[0].startswith("scripted")]
-    assert all(row[4] == row[8] == "not scored" != row[6] for row in table)
 
 
 def test_planning_and_judging_apart_give_what_they_give_together(out: Path, bench: Path, tmp_path: Path):
@@ -93,16 +88,9 @@ def test_no_frame_stands_for_two_times(out: Path):
     there = sorted(f.t for f in inputs._folder(question.case.scene_id).scene.frames)
     assert there[-2:] == [-0.25, 0.0]
     with pytest.raises(
-        InputError, match=r"needs a frame of 'front' at -0\.[13] s.*--frames 0,0\.1,0\.2,0\.25,0\.3,0\.5"
+        InputError, match=r"needs a frame of 'front' at -0\.[13] s.*--frame-times 0,0\.1,0\.2,0\.25,0\.3,0\.5"
     ):
         inputs.observation(question, needs)
-
-
-def test_a_second_run_asks_nothing_again(out: Path):
-    score(out, "cruise")
-    before = {p: p.stat().st_mtime_ns for p in out.glob("runs/cruise/*/*.json")}
-    score(out, "cruise")
-    assert {p: p.stat().st_mtime_ns for p in out.glob("runs/cruise/*/*.json")} == before
 
 
 def test_a_killed_run_goes_on_to_the_same_end(out: Path, bench: Path, tmp_path: Path):
@@ -140,11 +128,10 @@ def test_what_a_planner_gets_does_not_tell_the_arm(out: Path):
         assert all((held[frame.hash] == frame.read()).all() for frame in shown), "for the judge's pictures"
 
 
-@pytest.mark.parametrize("name", ["Throws", "Rubbish", "Short"])
-def test_a_bad_planner_fails_every_question_and_the_run_ends(out: Path, name: str):
-    code, text, err = score(out, f"tests.planners.bad_planners:{name}")
+def test_a_bad_planner_fails_every_question_and_the_run_ends(out: Path):
+    code, text, err = score(out, "tests.planners.bad_planners:Throws")
     assert code == 1
-    assert f"every answer of planner 'tests.planners.bad_planners.{name}' failed: 10 times it " in err
+    assert "every answer of planner 'tests.planners.bad_planners.Throws' failed: 10 times it " in err
     assert "10 answers, 10 failed" in text
     planner = text.split(":")[0]
     rollouts = Store(out).rollouts(planner)
@@ -189,14 +176,6 @@ def test_outputs_made_elsewhere(out: Path, tmp_path: Path):
     assert code == 0
     assert "answers: 10 answers, 1 failed" in text
     assert run("bench", "verify", out)[0] == 0
-
-
-def test_answers_to_another_benchmark_leave_nothing_behind(bench: Path, tmp_path: Path):
-    (answers := tmp_path / "theirs.jsonl").write_text('{"id": "other", "text": ""}\n' * 12)
-    code, _, err = run("score", bench, "--planner", answers, "--quiet")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "found 12 lines of which none answers one of its 10" in err
-    assert not (bench / "runs" / "theirs").exists()
 
 
 def test_lines_that_answer_nothing_are_counted(bench: Path, tmp_path: Path):
@@ -247,15 +226,11 @@ def test_a_control_is_judged_as_if_it_were_the_answer_to_the_hazard(
         assert true.modified_plan == answers[case.case_id, "hazard"].plan
 
 
-def test_a_floor_of_an_arm_that_is_not_asked_is_told_before_any_case_is(out: Path):
-    code, _, err = score(out, "cruise", "--floor", "null")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "--floor null: expected an arm that 'cruise' is asked, found control arms: " in err
-    assert not list(Store(out).rollouts("cruise"))
-
-
 def test_the_floor_is_declared_before_it_is_known(out: Path):
-    assert score(out, "cruise", "--arms", "hazard,rerun", "--floor", "rerun")[0] == 0
+    again = ("--arms", "hazard,rerun", "--repeats", "2")
+    assert score(out, "cruise", *again, "--floor", "rerun")[0] == 0
+    seeds = [r.seed for r in Store(out).rollouts("cruise")]
+    assert len(seeds) == len(set(seeds)) == 5 * 3 * 2, "no arm shares a seed"
     record = Store(out).planner_run_path("cruise")
     assert json.loads(record.read_text())["floor"] == "rerun"
     assert score(out, "cruise", "--arms", "hazard,rerun")[0] == 0, "what was declared stays"
@@ -265,12 +240,6 @@ def test_the_floor_is_declared_before_it_is_known(out: Path):
     assert json.loads(record.read_text())["floor"] == "rerun"
 
 
-def test_no_arm_shares_the_seed_of_the_original(out: Path):
-    assert score(out, "cruise", "--arms", "hazard,rerun", "--repeats", "2")[0] == 0
-    found = [r.seed for r in Store(out).rollouts("cruise")]
-    assert len(found) == len(set(found)) == 5 * 3 * 2
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -278,8 +247,9 @@ def test_no_arm_shares_the_seed_of_the_original(out: Path):
         (("--planner", "cruise", "--judge", "jury"), "jury"),
         (("--planner", "cruise", "--arms", "nuisance"), "controls and distances come from the build"),
         (("--planner", "cruise", "--planner-options", "speed=3"), "options {'speed': 3} do not fit"),
-        (("--planner", "cruise", "--planner-options", "speed"), "expected KEY=VALUE"),
-        ((), "expected one BENCH and --planner"),
+        (("--planner", "cruise", "--planner-options", "speed"), "KEY=VALUE"),
+        (("--planner", "cruise", "--floor", "null"), "expected an arm that 'cruise' is asked"),
+        ((), "--planner"),
     ],
 )
 def test_bad_usage_is_one_clear_line(out: Path, arguments, message: str):
@@ -287,22 +257,6 @@ def test_bad_usage_is_one_clear_line(out: Path, arguments, message: str):
     assert code == 2
     assert message in err
     assert err.count("\n") == 1
-
-
-def test_a_control_that_no_case_has_a_place_for_is_told_with_the_reason(out: Path, monkeypatch):
-    why = "car_parked: none of 48 places works"
-    cases = [(case_id, case_id, ("hazard",), {"nuisance": why}) for case_id in Store(out).case_ids()]
-    monkeypatch.setattr("cfgen.rollouts.inputs.arms_of_cases", lambda _: iter(cases))
-    code, _, err = run("score", out, "--planner", "cruise", "--arms", "hazard,nuisance")
-    assert code == 2
-    assert f"no case has the arm 'nuisance' ({why}); leave it out of --arms" in err
-
-
-def test_a_folder_that_is_no_benchmark(tmp_path: Path):
-    for command in (("score", tmp_path, "--planner", "cruise"), ("verify", tmp_path), ("report", tmp_path)):
-        code, _, err = run(*command)
-        assert code == 2
-        assert "expected a benchmark directory" in err
 
 
 def test_a_planner_that_needs_what_the_scenes_lack_is_told_so(out: Path, tmp_path: Path, monkeypatch):
@@ -329,18 +283,6 @@ def test_frames_before_t0_show_the_hazard_where_it_was(out: Path):
             pair = [o.images["front"][0].pixels.astype(int) for o in (before, after)]
             changed += bool(np.abs(pair[0] - pair[1]).max() > 10)
     assert changed >= 4
-
-
-def test_hazards_too_small_for_the_planner_are_reported_first(out: Path, tmp_path: Path, monkeypatch):
-    (tmp_path / "myopic.py").write_text(
-        "from tests.planners.bad_planners import Good\nfrom cfgen.planners.protocol import Requirements\n"
-        "class Myopic(Good):\n    needs = Requirements(max_pixels=500)\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[1]))
-    code, _, err = score(out, "myopic:Myopic")
-    assert code == 0
-    assert "5 hazards cover less than 150 pixels at the 500 that 'myopic.Myopic' sees" in err
 
 
 def test_interventions_tell_a_mediated_planner_from_a_rationalizing_one(out: Path):

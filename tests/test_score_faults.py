@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import cfgen
@@ -17,8 +16,6 @@ import cfgen.rollouts.runner
 from cfgen.planners import retries
 from cfgen.planners.answer import to_plan
 from cfgen.planners.settings import Patience
-from cfgen.records import Rollout
-from cfgen.rollouts.summary import Failures, ScoreSummary
 from cfgen.storage.store import Store
 from examples.planner_server import Handler
 from tests.benches import copy, run, tree
@@ -249,15 +246,6 @@ def test_answers_that_were_cut_are_counted_and_no_reason_moves_the_terminal(out:
     assert "\x1b" not in text + err
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "short"),
-    [({"failed": 2, "scored": 1}, "2 of 3 verdicts of judge 'j' failed"), ({"scored": 3}, "")],
-)
-def test_missing_verdicts_fall_short_and_some_failures_of_the_planner_do_not(verdicts: dict, short: str):
-    its_own = Failures("gave an answer that is not a plan", 1, "no waypoints", mendable=False)
-    assert ScoreSummary("p", "j", 4, (its_own,), verdicts).short()[: len(short) or 1] == short
-
-
 def test_hopeless_retries_are_given_up_until_an_answer_comes(monkeypatch):
     from cfgen.planners.answer import PlanFaultError
     from cfgen.planners.protocol import Requirements
@@ -274,32 +262,3 @@ def test_hopeless_retries_are_given_up_until_an_answer_comes(monkeypatch):
     for token in ("a", "b", "c", "d", "good", "e"):
         asking.ask([token])
     assert [calls.count(t) for t in ("a", "b", "c", "d", "good", "e")] == [3, 3, 3, 1, 1, 3]
-
-
-def test_records_from_before_kinds_were_kept_are_read_and_may_be_asked_again(out: Path):
-    case = Store(out).cases()[0].case_id
-    old = {
-        "schema_version": 3, "planner": "p", "planner_hash": "sha256:" + 64 * "0", "case_id": case, "arm": "hazard",
-        "repeat": 0, "seed": 1, "status": "failed", "reason": "hung", "text": "", "plan": None, "latency_s": 0.1,
-        "report": {},
-    }  # fmt: skip
-    found = Rollout.model_validate(old)
-    assert found.mendable
-    assert (found.failure, found.fault, found.notes) == ("", None, ())
-
-
-def test_an_object_that_exits_on_some_questions_is_measured_on_all_of_them(out: Path):
-    class Picks:
-        asked = 0
-
-        def plan(self, observations):
-            self.asked += 1
-            if self.asked % 2:
-                raise SystemExit(3)
-            return [cfgen.Response("on", np.column_stack([np.arange(1, 25.0), np.zeros(24)]))]
-
-    run_of = cfgen.score(out, Picks(), name="picks", quiet=True)
-    assert run_of.faults == []
-    assert len(run_of.failures) == 5
-    assert all(r.reason.startswith("raised SystemExit: 3") for r in run_of.failures)
-    assert run_of.success().rates["waypoints"].n == len(run_of)

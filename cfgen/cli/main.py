@@ -15,7 +15,7 @@ from cyclopts import App, CycloptsError
 from cfgen.cli import analyze, browser, judging, machine, scenes, share, stories
 from cfgen.cli.parsing import TwoColumns
 from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning
-from cfgen.core.interrupts import Interrupted, heard
+from cfgen.core.interrupts import Interrupted, interruptible
 from cfgen.version import __version__
 
 
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # file names need not be UTF-8, terminals neither
     tokens = list(sys.argv[1:] if argv is None else map(str, argv))
     try:
-        with heard(), _in_addresses():
+        with interruptible(), _in_addresses():
             command, bound, _ = build_app().parse_args(tokens, exit_on_error=False, print_error=False)
             return command(*bound.args, **bound.kwargs) or 0
     except CycloptsError as error:

@@ -93,14 +93,8 @@ def furnish(hidden: list[str], writable: list[str], memory: int) -> list[str]:
     _mount("", "/", "", _MS_REC | _MS_PRIVATE)
     for folder in writable:  # first, so that none of them brings back what is hidden
         _mount(folder, folder, "", _MS_BIND)
-    nothing = "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "size=4k,mode=755"
-    if sum(_mount("nothing", folder, *nothing) for folder in hidden) == len(hidden):
+    if _hide(hidden):
         had.append("sight")
-    for door in _DOORS:
-        if os.path.isdir(door):  # noqa: PTH112
-            _mount("nothing", door, *nothing)
-        elif os.path.exists(door):  # noqa: PTH110
-            _mount("/dev/null", door, "", _MS_BIND)
     if _own_devices():
         had.append("devices")
     if _read_only("/", True):
@@ -114,10 +108,27 @@ def furnish(hidden: list[str], writable: list[str], memory: int) -> list[str]:
         _mount("own", "/dev/pts", "devpts", _MS_NOSUID | _MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
     if _mount("proc", "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC):
         had.append("processes")
-    places = [place for place in (f"/proc/{name}" for name in _SETTINGS) if os.path.exists(place)]  # noqa: PTH110
-    if sum(_mount(p, p, "", _MS_BIND | _MS_REC) and _read_only(p, True) for p in places) == len(places):
+    if _protect_settings():
         had.append("settings")
     return had
+
+
+def _hide(folders: list[str]) -> bool:
+    """Whether all of them are empty now; the ways to have somebody else look are closed as far as can be."""
+    nothing = "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "size=4k,mode=755"
+    mounted = [_mount("nothing", folder, *nothing) for folder in folders]
+    for door in _DOORS:
+        if os.path.isdir(door):  # noqa: PTH112
+            _mount("nothing", door, *nothing)
+        elif os.path.exists(door):  # noqa: PTH110
+            _mount("/dev/null", door, "", _MS_BIND)
+    return all(mounted)
+
+
+def _protect_settings() -> bool:
+    places = [place for place in (f"/proc/{name}" for name in _SETTINGS) if os.path.exists(place)]  # noqa: PTH110
+    protected = [_mount(p, p, "", _MS_BIND | _MS_REC) and _read_only(p, True) for p in places]
+    return all(protected)
 
 
 def _own_devices() -> bool:

@@ -262,28 +262,31 @@ def indexed(
         complete: ``keys`` are all that there is: of anything else nothing is kept.
     """
     current, memory = dict(keys), {} if memory is None else memory
-    if any(memory.get(name, _MISSING)[0] != key for name, key in current.items()):
-        database = _IndexFile(folder, kind) if len(current) >= WORTH_AN_INDEX else None
-        if database and not memory:
+    if _changed(memory, current):
+        database = _IndexFile(folder, kind, current)
+        if not memory:
             memory |= database.load()
-        changed = [name for name, key in current.items() if memory.get(name, _MISSING)[0] != key]
+        changed = _changed(memory, current)
         for i in range(0, len(changed), _AT_ONCE):
             names = changed[i : i + _AT_ONCE]
             entries = {n: (current[n], value) for n, value in zip(names, read(names), strict=True)}
             memory |= entries
-            if database:
-                database.save(entries)
-        if database:
-            database.close([name for name in memory if name not in current] if complete else [])
+            database.save(entries)
+        database.close(memory.keys() - current.keys() if complete else ())
     for name in memory.keys() - current.keys():
         del memory[name]
     return {name: memory[name][1] for name in current}
 
 
-class _IndexFile:
-    """Reads and writes as long as it can; after the first fault it holds nothing and takes nothing."""
+def _changed(index: FileIndex, keys: Mapping[str, str]) -> list[str]:
+    return [name for name, key in keys.items() if index.get(name, _MISSING)[0] != key]
 
-    def __init__(self, folder: Path, kind: str) -> None:
+
+class _IndexFile:
+    """Reads and writes as long as it can; after the first fault, or where ``keys`` are few, it holds nothing."""
+
+    def __init__(self, folder: Path, kind: str, keys: Collection[str]) -> None:
+        self._worth_it = len(keys) >= WORTH_AN_INDEX
         status = folder.stat()
         identity = [str(folder.resolve()), status.st_dev, status.st_ino, kind, __version__]
         name = hash_json(identity).removeprefix("sha256:")[:24]
@@ -291,7 +294,7 @@ class _IndexFile:
         self._connection: sqlite3.Connection | None = None
 
     def load(self) -> FileIndex:
-        for _ in range(2):
+        for _ in range(2 if self._worth_it else 0):
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 if not self.path.exists():

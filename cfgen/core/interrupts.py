@@ -23,7 +23,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 @contextlib.contextmanager
-def heard() -> Iterator[None]:
+def interruptible() -> Iterator[None]:
     """Within the block SIGINT and SIGTERM raise :class:`Interrupted`, once: the next one ends the process there.
 
     Signals that are ignored, as behind ``nohup``, stay so; outside the main thread nothing changes.
@@ -59,7 +59,7 @@ def heard() -> Iterator[None]:
 
 
 def by_the_user(error: KeyboardInterrupt) -> bool:
-    """Whether a signal raised it. Where interrupts are ignored, or :func:`heard`, all others are somebody's fault."""
+    """Whether a signal raised it. Where they are ignored, or in :func:`interruptible`, all others are faults."""
     handler = signal.getsignal(signal.SIGINT)
     told_apart = handler is signal.SIG_IGN or getattr(handler, "tells", False)
     return isinstance(error, Interrupted) or not told_apart

@@ -42,12 +42,12 @@ def cache_dir() -> Path:
 SEAL = 32
 
 
-def sealed(data: bytes, about: str) -> bytes:
+def seal(data: bytes, about: str) -> bytes:
     """``data`` with a seal behind it that nobody else can make."""
     return data + _seal(data, about)
 
 
-def opened(sealed_data: bytes, about: str) -> bytes | None:
+def unseal(sealed_data: bytes, about: str) -> bytes | None:
     """What was sealed here as ``about``; None of anything else."""
     data = sealed_data[:-SEAL]
     return data if hmac.compare_digest(sealed_data[-SEAL:], _seal(data, about)) else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import FrameFile, FrameLike, file_bytes, write_bytes
-from cfgen.core.paths import opened, sealed
+from cfgen.core.paths import seal, unseal
 from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.rubrics.registry import Rubric
 from cfgen.models.base import Ask, Form, Picture, Turn
@@ -46,16 +46,16 @@ class Pictures:
             return _read(frame)
         path = self._path(self.folder, frame)
         with contextlib.suppress(OSError):
-            if data := opened(path.read_bytes(), path.name):
+            if data := unseal(path.read_bytes(), path.name):
                 return Picture(data)
         made = _read(frame)
-        write_bytes(path, sealed(made.data, path.name))
+        write_bytes(path, seal(made.data, path.name))
         return made
 
     def keep(self, frame: FrameFile, pixels: np.ndarray) -> None:
         """Encode a frame of which somebody holds the pixels, (H, W, 3) RGB: judging it decodes nothing then."""
         if self.folder is not None and not (path := self._path(self.folder, frame)).is_file():
-            write_bytes(path, sealed(picture(pixels).data, path.name))
+            write_bytes(path, seal(picture(pixels).data, path.name))
 
     def _path(self, folder: Path, frame: FrameFile) -> Path:
         return folder / f"{frame.hash.removeprefix('sha256:')}.{MAX_SIDE}.{JPEG_QUALITY}.jpg"

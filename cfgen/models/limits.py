@@ -53,7 +53,7 @@ class Limits:
 
     @classmethod
     def of(cls, options: dict[str, Any], of: str = "judge", further: Iterable[str] = ()) -> Self:
-        """``of``: whose options these are, ``others``: more that it takes, for messages.
+        """``of``: whose options these are, ``further``: more that it takes, for messages.
 
         Raises:
             InputError: an unknown option, one of another type, or one out of range.
@@ -64,19 +64,24 @@ class Limits:
                 ours = [n for n in option_names if n != "votes" or "judge" in of]
                 names = ", ".join(dict.fromkeys([*further, *ours]))
                 raise InputError(f"{of} option '{name}' is not known; expected one of: {names}")
-            kind = type(getattr(cls, name))
-            if kind is float and isinstance(value, int) and not isinstance(value, bool):
-                options[name] = value = float(value)
-            if type(value) is not kind:
-                raise InputError(f"{of} option '{name}': expected {kind.__name__}, found {value!r}")
-            minimum = 1 if name in ("votes", "concurrency", "batch_size") else 0
-            if kind in (int, float) and value < minimum:
-                raise InputError(f"{of} option '{name}': expected at least {minimum}, found {value}")
+            options[name] = cls._checked(name, value, of)
         if options.get("max_usd") and not any(options.get(p) for p in PRICES):
             raise InputError(
                 f"{of} option 'max_usd' needs prices: usd_in and usd_out (a million tokens) or usd_image (a picture)"
             )
         return cls(**options)
+
+    @classmethod
+    def _checked(cls, name: str, value: Any, of: str) -> Any:
+        kind = type(getattr(cls, name))
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if type(value) is not kind:
+            raise InputError(f"{of} option '{name}': expected {kind.__name__}, found {value!r}")
+        minimum = 1 if name in ("votes", "concurrency", "batch_size") else 0
+        if kind in (int, float) and value < minimum:
+            raise InputError(f"{of} option '{name}': expected at least {minimum}, found {value}")
+        return value
 
     def cost(self, usage: Mapping[str, float]) -> float:
         """Dollars for what a reply used; thoughts are paid as output."""

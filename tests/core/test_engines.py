@@ -21,7 +21,7 @@ import cfgen
 from cfgen.core.engines.processes import visible_gpus
 from cfgen.core.engines.registry import WorkerDiedError, WorkerNeeds, create_engine
 from cfgen.core.errors import CfgenError, InputError, MissingExtraError
-from cfgen.core.interrupts import Interrupted, heard, sigterm_restored
+from cfgen.core.interrupts import Interrupted, interruptible, sigterm_restored
 from tests import conftest
 from tests.benches import build_arguments, run, tree
 from tests.core.pieces_of_work import (
@@ -138,7 +138,7 @@ SCRIPT = """
 import math, os, pathlib, sys, time
 from cfgen.core.engines.processes import process_pool
 from cfgen.core.errors import CfgenError
-from cfgen.core.interrupts import heard
+from cfgen.core.interrupts import interruptible
 from slow import slow
 
 def own(x):
@@ -157,7 +157,7 @@ else:
         with process_pool(2) as pool:
             list(pool.run(slow, [out + "/" + how] * 100, print))
     if how == "heard":
-        with heard():
+        with interruptible():
             go()
     go()
 """
@@ -331,7 +331,7 @@ def test_a_wish_to_end_that_ray_repeats_in_its_own_words_is_still_one(theirs):
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     try:
-        with pytest.raises(Interrupted) as caught, heard():
+        with pytest.raises(Interrupted) as caught, interruptible():
             raise_it()
     finally:
         signal.signal(signal.SIGINT, before)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from cfgen.benchmark.gates import GATES
-from cfgen.cli.machine import needs
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.core.registry import Extra, Registry
@@ -62,26 +61,6 @@ def test_a_list_tells_ours_theirs_and_the_broken(command: str, capsys):
         assert " built-in " in lines[name]
         assert entry.summary.endswith((".", ":")), f"{name}: {entry.summary!r}"
         assert f"'{registry.group}'" in out
-
-
-def test_only_own_words_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
-    code = (
-        "from dataclasses import dataclass\n"
-        "from cfgen.models.base import Model\n"
-        "class Silent(Model):\n    pass\n"
-        "@dataclass\nclass Made:\n    x: int\n"
-    )
-    points = "[cfgen.models]\nsilent = mute:Silent\n[cfgen.planners]\nmade = mute:Made\n"
-    install(tmp_path, monkeypatch, "mute", code, points)
-    for command, names in (
-        ("providers", ["silent"]),
-        ("judges", ["silent"]),
-        ("planners", ["silent", "made"]),
-    ):
-        assert main(["list", command]) == 0
-        lines = {line.split()[0]: " ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
-        for name in names:
-            assert lines[name] == f"{name} mute 1.0 - (no description)"
 
 
 def test_the_nearest_name_is_offered():
@@ -139,20 +118,6 @@ def test_what_an_extra_lacks_is_named_by_the_command_that_installs_it(monkeypatc
     assert registry.missing_extra("b") == ""
     monkeypatch.setenv("SOMEWHERE", "/there")
     assert registry.missing_extra("a") == ""
-
-
-def test_a_package_that_no_extra_brings_is_named_itself():
-    extras = {"a": Extra("", "no_such|nor_this"), "b": Extra("", "no_such|json")}
-    registry = Registry("thing", "cfgen.things", {"a": "json:loads", "b": "json:dumps"}, extras=extras)
-    assert [needs(entry) for entry in registry.entries()] == [
-        "no_such or nor_this (missing)",
-        "no_such or json (here)",
-    ]
-    assert registry.missing_extra("a") == ""
-    told = {entry.name: needs(entry) for entry in PLANNERS.entries() if entry.source == "built-in"}
-    assert told["cruise"] == "-"
-    assert told["navsim"].startswith("navsim (")
-    assert told["alpamayo"].startswith("alpamayo1_5 or alpamayo_r1 (")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from cfgen.models import limits
-from cfgen.models.base import EmptyReplyError, ModelError, Reply
+from cfgen.models.base import ModelError, Reply
 from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
 
 
@@ -63,38 +63,6 @@ def test_waits_double_from_a_second_to_a_minute(clock, jitter):
     assert set(jitter) == {(0.5, 1.0)}, "each wait is half to all of that"
 
 
-def test_first_and_longest_wait_can_be_given(clock, jitter):
-    with pytest.raises(ModelError):
-        reply_of(failing(), Meter(Limits(retries=4)), first_wait=0.5, longest_wait=3.0)
-    assert clock.slept == [0.5, 1, 2, 3]
-
-
-def test_jitter_keeps_between_half_and_all_of_the_wait(clock):
-    for _ in range(30):
-        with pytest.raises(ModelError):
-            reply_of(failing(), Meter(Limits(retries=3)))
-    for attempt in range(3):
-        waits = clock.slept[attempt::3]
-        assert 0.5 * 2**attempt <= min(waits) < max(waits) <= 2**attempt
-
-
-def test_what_is_waited_for_is_told_but_not_a_first_hiccup_nor_each_of_many(clock, jitter, capsys):
-    meter = Meter(Limits(retries=4), "judge 'm'")
-    with pytest.raises(ModelError):
-        reply_of(failing(), meter)
-    assert capsys.readouterr().err == "cfgen: judge 'm': busy; asking again in 2 s (try 3 of 5)\n"
-    assert clock.slept == [1, 2, 4, 8]
-
-
-def test_an_empty_reply_is_asked_for_three_times_at_most(clock, jitter):
-    async def call() -> Reply:
-        return Reply("")
-
-    with pytest.raises(EmptyReplyError):
-        reply_of(call, Meter(Limits()))
-    assert clock.slept == [1, 2]
-
-
 @pytest.mark.parametrize(("asked", "waited"), [(0.0, 0.0), (7.5, 7.5), (3600.0, 600.0)])
 def test_the_servers_own_wait_comes_first_up_to_ten_minutes(clock, jitter, asked, waited):
     assert reply_of(failing(after=asked, times=1), Meter(Limits())).text == "fine"
@@ -117,14 +85,6 @@ def test_a_rate_limit_holds_everyone_back_and_a_fault_only_itself(
     monkeypatch.setattr(limits.asyncio, "sleep", sleep)
     reply_of(failing(kind, 20.0, times=1), meter)
     assert started == [pytest.approx(held_back)]
-
-
-def test_a_pause_is_never_shortened_by_a_later_one(clock):
-    meter = Meter(Limits())
-    meter.pause(30)
-    meter.pause(5)
-    asyncio.run(meter.admit())
-    assert clock.slept == [30]
 
 
 @pytest.mark.parametrize("kind", ["bad", "fatal"])
@@ -165,17 +125,6 @@ def test_tokens_are_spread_by_what_replies_take(clock):
         meter.spend(answered({"input_tokens": 70, "output_tokens": 20, "thinking_tokens": 10}))
         meter.finished()
     assert starts == pytest.approx([0, 0, 10, 20])
-
-
-def test_requests_under_way_do_not_thin_out_the_tokens_of_a_reply(clock):
-    meter, starts = Meter(Limits(tpm=600)), []
-    asyncio.run(meter.admit())
-    meter.spend(answered({"input_tokens": 100}))
-    meter.finished()
-    for _ in range(5):  # none of these comes back
-        asyncio.run(meter.admit())
-        starts.append(clock.now - 1000)
-    assert starts == pytest.approx([0, 10, 20, 30, 40])
 
 
 def test_requests_and_money_stop_at_their_limit(clock):

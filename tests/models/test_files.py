@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.core.errors import InputError
 from cfgen.models import files
-from cfgen.models.files import FILES, kept, models_folder
-from cfgen.perception.networks import TWINLITENET
+from cfgen.models.files import FILES, kept
 from tests.benches import run
 
 DATA = bytes(range(256)) * 9000
@@ -126,48 +124,6 @@ def test_a_file_from_another_machine_is_checked_the_same(folder, tmp_path, serve
     assert there(folder) == ["one.onnx"]
 
 
-def test_a_wrong_source_is_told_though_the_file_is_here(folder, tmp_path):
-    folder.mkdir()
-    (folder / "one.onnx").write_bytes(DATA)
-    copy = tmp_path / "copy"
-    for content, said in ((None, "No such file"), (b"short", "found 5"), (DATA[:-1] + b"x", "sha256")):
-        if content is not None:
-            copy.write_bytes(content)
-        code, out, err = run("models", "get", "one", "--yes", "--source", copy)
-        assert (code, "here already" in out, said in err, len(err.splitlines())) == (2, False, True, 1)
-    assert (folder / "one.onnx").read_bytes() == DATA
-    copy.write_bytes(DATA)
-    code, out, _ = run("models", "get", "one", "--source", copy)
-    assert (code, "here already" in out) == (0, True)
-
-
-def test_another_export_serves_as_well(folder, tmp_path, monkeypatch):
-    other = DATA[:900_000]
-    told = {hashlib.sha256(other).hexdigest(): len(other)}
-    monkeypatch.setitem(FILES, "one", replace(ONE, other=told))
-    copy = tmp_path / "copy"
-    copy.write_bytes(other)
-    assert run("models", "get", "one", "--yes", "--quiet", "--source", copy)[0] == 0
-    assert kept("one", "x").read_bytes() == other
-    assert f"{len(other)} bytes, sha256 as expected" in run("models", "get", "one")[1]
-    (folder / "one.onnx").unlink()
-    copy.write_bytes(other[:-1] + b"x")
-    assert run("models", "get", "one", "--yes", "--quiet", "--source", copy)[0] == 2
-    assert there(folder) == []
-    both = f"expected {len(DATA)} or {len(other)} bytes, found"
-    assert FILES["one"].wrong(1234, "") == f"{both} 1234"
-    assert FILES["one"].wrong(len(DATA) - 1, "") == f"{both} {len(DATA) - 1}"
-    assert FILES["one"].wrong(len(DATA) + 1, "") == f"{both} more"
-    wanted = hashlib.sha256(other).hexdigest()[:12]
-    assert FILES["one"].wrong(len(other), "0" * 64) == f"expected sha256 {wanted}..., found 000000000000..."
-
-
-def test_one_rule_for_files_of_twinlitenet():
-    """What ``models get --from`` takes is what ``path=`` can feed."""
-    file = FILES["twinlitenet"]
-    assert {f"sha256:{digest}" for digest in (file.sha256, *file.other)} == set(TWINLITENET)
-
-
 def test_what_a_killed_download_left_is_taken_over(folder):
     folder.mkdir()
     (folder / ".one.onnx.part").write_bytes(DATA + b"more")
@@ -189,26 +145,6 @@ def test_nothing_comes_without_agreement(folder, monkeypatch):
     assert (code, "--yes" in err) == (2, True)
     monkeypatch.setattr("builtins.input", lambda _: "y")
     assert run("models", "get", "one", "--quiet")[0] == 0
-
-
-def test_names_that_are_no_files_are_told(folder):
-    assert "expected one of: twinlitenet, fastestdet, sam_vit_h" in run("models", "get", "nothing")[2]
-    assert "facebook/sam2.1-hiera-large comes from a hub" in run("models", "get", "sam2")[2]
-    with pytest.raises(InputError, match=r"who: expected one\.onnx in .*; get it with: cfgen models get one"):
-        kept("one", "who")
-    folder.mkdir()
-    (folder / "one.onnx").write_bytes(DATA[:99])
-    with pytest.raises(InputError, match="expected 2304000 or 1799919 bytes, found 99; get it with"):
-        kept("one", "who")
-
-
-def test_the_folder_is_the_user_s_cache_unless_named(monkeypatch, tmp_path):
-    monkeypatch.delenv(files.VARIABLE, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert models_folder() == tmp_path / "cfgen" / "models"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert models_folder() == tmp_path / ".cache" / "cfgen" / "models"
 
 
 def test_every_file_is_pinned():

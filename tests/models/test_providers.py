@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from cfgen.core.errors import InputError, SetupError, Shortfall
+from cfgen.core.errors import SetupError, Shortfall
 from cfgen.judge.registry import create_judge
 from cfgen.models.limits import Ledger
 from cfgen.planners.answer import PlanFaultError, to_plan
@@ -79,21 +79,6 @@ def test_it_plans_judges_and_verifies_from_the_command_line(tmp_path):
     assert {*accounts} == {"planner m", "judge m", "verifier m"}
 
 
-def test_its_names_and_options_are_known():
-    for command in ("judge", "planner", "models"):
-        assert "house" in run(command, "list")[1]
-    with pytest.raises(
-        InputError, match="judge option 'wheels' is not known; expected one of: model, url, timeout_s, votes"
-    ):
-        create_judge("house", model="m", url="http://localhost", wheels=4)
-    with pytest.raises(InputError, match="'house': missing a required argument: 'url'"):
-        create_verifier("house", {"model": "m"})
-    with pytest.raises(InputError, match="takes no batch jobs"):
-        create_judge("house", model="m", url="http://localhost", batch=True)
-    with pytest.raises(InputError, match="not by batch jobs"):
-        create_verifier("gemini", {"model": "m", "batch": True})
-
-
 # --- one meaning of budget, cache and failure -----------------------------------------------------------------------
 
 
@@ -158,23 +143,6 @@ def test_only_what_can_be_used_is_kept(tmp_path):
             assert len(found.requests) == 3, "another seed is another answer"
         finally:
             planner.close()
-
-
-def test_tries_that_failed_count_and_old_ledgers_too(tmp_path):
-    ledger = Ledger(tmp_path)
-    ledger.add(
-        "m", "edit", True, {"images": 1.0, "usd": 0.5}
-    )  # as written before accounts and failures were kept
-    ledger.add("m", "judge m", False, {}, failed="transient")
-    ledger.add("m", "judge m", True, {"input_tokens": 100.0})
-    assert (ledger.total().requests, ledger.total().declined, ledger.total().unpriced) == (3, 0, 1)
-    assert Ledger(tmp_path, "judge m").total().requests == 2
-    with server(says) as found, pytest.raises(Shortfall, match=r"\(3 requests"):
-        judged(
-            create_judge("house", **house(found, max_requests=3, concurrency=1, cache=str(tmp_path))),
-            items(2),
-        )
-    assert len(found.requests) == 1
 
 
 def test_a_ledger_reads_on_where_it_stopped(tmp_path, monkeypatch):
