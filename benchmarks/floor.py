@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cfgen.metrics.floor import above_floor
+from cfgen.metrics.success import above_floor
 from cfgen.rollouts.inputs import question_seed
 
 ARMS = ("rerun", "null", "nuisance")

@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 from cfgen.core.files import png_bytes, read_record, write_record  # noqa: E402
 from cfgen.core.hashing import hash_bytes  # noqa: E402
 from cfgen.geometry.camera import mounted  # noqa: E402
-from cfgen.judge.payload import picture  # noqa: E402
+from cfgen.judge.asking import picture  # noqa: E402
 from cfgen.judge.protocol import FrameFile, JudgeItem, VerdictKey  # noqa: E402
 from cfgen.judge.registry import create_judge  # noqa: E402
 from cfgen.judge.rubrics.hazard import HAZARD  # noqa: E402

@@ -17,7 +17,7 @@ import torch
 from peft import LoraConfig, get_peft_model
 from PIL import Image
 
-from cfgen.judge.critic import LocalCritic
+from cfgen.traces.critic import LocalCritic
 
 
 def main(argv: Sequence[str] | None = None) -> list[float]:

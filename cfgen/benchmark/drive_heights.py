@@ -9,7 +9,7 @@ from pathlib import Path
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import write_bytes
 from cfgen.core.hashing import canonical_json, hash_json
-from cfgen.metrics.paired import recording_of
+from cfgen.metrics.intervals import recording_of
 from cfgen.perception.camera import TOLD
 from cfgen.perception.scene_camera import (
     DriveHeight,

@@ -8,7 +8,7 @@ import numpy as np
 
 from cfgen.core.errors import CfgenError
 from cfgen.geometry.frames import whole_motion
-from cfgen.metrics.paired import recording_of
+from cfgen.metrics.intervals import recording_of
 from cfgen.perception.light import LightClues, neighbor_clues
 from cfgen.perception.settings import LIGHT
 from cfgen.records import Scene

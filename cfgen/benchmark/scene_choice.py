@@ -15,7 +15,7 @@ from cfgen.core.faults import contained
 from cfgen.core.files import read_json
 from cfgen.records import Fault
 from cfgen.records.base import Identifier
-from cfgen.records.sampling import Sampling
+from cfgen.records.cases import Sampling
 from cfgen.scenes.choosing import draw
 from cfgen.scenes.folder import SCENE_FILE, load_scene, scene_hash, scene_names
 

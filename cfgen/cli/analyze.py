@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Json = Annotated[Place | None, "Also write the figures, unrounded, to this file."]
 #: why a corruption was made and not kept
-FILTERED = ("still consistent", "nothing tells whether it is broken", "second model")
+FILTERED = ("still consistent", "nothing tells whether it is broken")
 
 
 def register(app: App) -> None:
@@ -132,11 +132,11 @@ def _show_probe(result: "tuple[EdgeProbe, KnownPool]") -> int:
         print(f"{len(probe.faults)} faults, the first: {probe.faults[0]}")
         return 1
     if probe.untested:
-        from cfgen.records.known import ENOUGH_KNOWN
+        from cfgen.records.traces import ENOUGH_KNOWN
 
         print(
             f"Too few to call it tested on {', '.join(probe.untested)}: {ENOUGH_KNOWN} known answers of either verdict "
-            "are needed; raise --per-edge, or add sources"
+            "are needed; raise --per-edge"
         )
         return 1
     return 0
@@ -178,24 +178,22 @@ def _rate(
 def pool_lines(pool: "KnownPool") -> list[str]:
     """How many known answers there are and what was dropped on the way, by reason."""
     filtered = {why: n for why, n in pool.dropped.items() if any(word in why for word in FILTERED)}
-    source = {why: n for why, n in pool.dropped.items() if why.startswith("source")}
     broken = sum(bool(k.target) for k in pool.traces)
     by_reason: Counter[str] = Counter()
     for why, n in filtered.items():
         by_reason[why.rpartition(": ")[2]] += n
     reasons = "; ".join(f"{why} {n}" for why, n in by_reason.items()) or "none"
-    lines = [
-        f"{len(pool.traces)} traces, {broken} of them broken, from {', '.join(pool.sources)}; seed {pool.seed}",
+    return [
+        f"{len(pool.traces)} traces, {broken} of them broken; seed {pool.seed}",
         f"{sum(filtered.values())} corruptions dropped by the filter ({reasons}); "
-        f"{sum(pool.dropped.values()) - sum(filtered.values()) - sum(source.values())} could not be made",
+        f"{sum(pool.dropped.values()) - sum(filtered.values())} could not be made",
     ]
-    return lines + [f"  {n} answers not used, {why}" for why, n in source.items()]
 
 
 def edge_table(probe: "EdgeProbe") -> str:
     """What came of a validation, for a terminal: the paper's Table 2."""
     from cfgen.metrics.faithfulness import Balanced
-    from cfgen.metrics.rates import Rate
+    from cfgen.metrics.intervals import Rate
 
     def share(hits: int, n: int) -> str:
         return f"{Rate.of(hits, n).percent():>5}% [{Rate.of(hits, n).interval()}]"

@@ -1,17 +1,25 @@
 """How judges and checkers made of models work through their items: within limits, and nothing asked twice."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+import cv2
+import numpy as np
+
 from cfgen.core import interrupts
 from cfgen.core.engines.registry import default_jobs
-from cfgen.core.errors import Shortfall
+from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import ends_the_run
-from cfgen.judge.payload import Pictures
-from cfgen.models.base import Ask, Model, Reply
+from cfgen.core.files import FrameFile, FrameLike, file_bytes, write_bytes
+from cfgen.core.paths import seal, unseal
+from cfgen.judge.protocol import JudgeItem
+from cfgen.judge.rubrics.registry import Rubric
+from cfgen.models.base import Ask, Form, Model, Picture, Reply, Turn
 from cfgen.models.client import Client
 from cfgen.models.limits import BudgetSpentError, Limits
 
@@ -65,10 +73,10 @@ class Asking:
         async with self.client:
             with ThreadPoolExecutor(max(2, min(8, default_jobs())), "render") as self._pool:
                 # a batch job takes more than may be under way otherwise
-                most = max(2 * self.limits.concurrency, *(m.at_once or 0 for m in models), 0)
-                done = await self._pull(items, work, broke, min(len(items), most))
-        if done < len(items):
-            raise Shortfall(self.client.broke(f"{done} of {len(items)} {what}"))
+                concurrency = max(2 * self.limits.concurrency, *(m.at_once or 0 for m in models), 0)
+                count = await self._pull(items, work, broke, min(len(items), concurrency))
+        if count < len(items):
+            raise Shortfall(self.client.broke(f"{count} of {len(items)} {what}"))
 
     async def _pull(
         self,
@@ -78,10 +86,10 @@ class Asking:
         workers: int,
     ) -> int:
         queue: Iterator[T] = iter(items)
-        done = 0
+        count = 0
 
         async def worker() -> None:
-            nonlocal done
+            nonlocal count
             for item in queue:
                 try:
                     await work(item)
@@ -91,7 +99,7 @@ class Asking:
                     if self.strict or ends_the_run(error):
                         raise
                     broke(item, error)
-                done += 1
+                count += 1
 
         tasks = [asyncio.create_task(worker()) for _ in range(workers)]
         try:
@@ -99,7 +107,7 @@ class Asking:
         finally:
             for task in tasks:
                 task.cancel()
-        return done
+        return count
 
     async def aside(self, prepare: Callable[[], R]) -> R:
         """Drawing and encoding, off the event loop.
@@ -107,19 +115,19 @@ class Asking:
         Where a model takes several questions in one go, what is prepared goes on when that many are, or no other is
         being prepared: how long each took decides nothing.
         """
-        interrupts = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
         self._preparing += 1
         try:
-            made = await interrupts.run_in_executor(self._pool, prepare)
-            ready = interrupts.create_future()
+            result = await loop.run_in_executor(self._pool, prepare)
+            ready = loop.create_future()
             self._ready.append(ready)
         finally:
             self._preparing -= 1
             if len(self._ready) >= self._together or not self._preparing:
-                interrupts.call_soon(_release, self._ready)
+                loop.call_soon(_release, self._ready)
                 self._ready = []
         await ready
-        return made
+        return result
 
     async def reply(self, model: Model, ask: Ask, vote: int, fits: Callable[[str], bool]) -> Reply:
         """See :meth:`cfgen.models.client.Client.reply`."""
@@ -127,6 +135,81 @@ class Asking:
 
 
 def _release(ready: "list[asyncio.Future[None]]") -> None:
-    for one in ready:
-        if not one.done():
-            one.set_result(None)
+    for batch in ready:
+        if not batch.done():
+            batch.set_result(None)
+
+
+# --- payload -----------------------------------------------------------------------------------
+# From a judge item to what is sent: encoded once, off the event loop, with nothing that names the case.
+
+#: Larger frames are shrunk: models see no more than this, px.
+MAX_SIDE = 1536
+JPEG_QUALITY = 92
+#: Encoded frames kept in memory; about 0.6 MB each.
+_AT_HAND = 256
+
+
+class Pictures:
+    """Encodes pictures; stored frames once for all planners, arms and repeats, in ``folder`` (None keeps nothing).
+
+    What is kept counts where it was kept by this user: nobody can lay another picture there.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        # by content, so that a picture is also hashed and put into text once
+        self._frame = lru_cache(maxsize=_AT_HAND)(self._load)
+
+    def ask(self, item: JudgeItem, rubric: Rubric, form: Form) -> Ask:
+        """The rubric's question about one item. Pictures are JPEG without metadata, in the rubric's order."""
+        parts = tuple(p if isinstance(p, str) else self.picture(p) for p in rubric.prompt(item))
+        return Ask(rubric.system(form), (Turn("user", parts),), form, rubric.schema, item.key)
+
+    def picture(self, frame: FrameLike) -> Picture:
+        """An image or a stored frame as JPEG."""
+        return picture(frame) if isinstance(frame, np.ndarray) else self._frame(frame)
+
+    def _load(self, frame: FrameFile) -> Picture:
+        if self.folder is None:
+            return _read(frame)
+        path = self._path(self.folder, frame)
+        with contextlib.suppress(OSError):
+            if data := unseal(path.read_bytes(), path.name):
+                return Picture(data)
+        picture = _read(frame)
+        write_bytes(path, seal(picture.data, path.name))
+        return picture
+
+    def keep(self, frame: FrameFile, pixels: np.ndarray) -> None:
+        """Encode a frame of which somebody holds the pixels, (H, W, 3) RGB: judging it decodes nothing then."""
+        if self.folder is not None and not (path := self._path(self.folder, frame)).is_file():
+            write_bytes(path, seal(picture(pixels).data, path.name))
+
+    def _path(self, folder: Path, frame: FrameFile) -> Path:
+        return folder / f"{frame.hash.removeprefix('sha256:')}.{MAX_SIDE}.{JPEG_QUALITY}.jpg"
+
+
+def picture(pixels: np.ndarray) -> Picture:
+    """(H, W, 3) uint8 RGB as JPEG, shrunk to MAX_SIDE."""
+    return _jpeg(cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR))
+
+
+def _read(frame: FrameFile) -> Picture:
+    """A stored frame as JPEG; OpenCV lets other threads run while it decodes, and knows no words for a broken file."""
+    stored = None
+    if frame.source is None:
+        with contextlib.suppress(OSError, InputError, cv2.error):
+            stored = cv2.imdecode(np.frombuffer(file_bytes(frame.path), np.uint8), cv2.IMREAD_COLOR)
+    return picture(frame.read()) if stored is None else _jpeg(stored)
+
+
+def _jpeg(bgr: np.ndarray) -> Picture:
+    longest = max(bgr.shape[:2])
+    if longest > MAX_SIDE:
+        size = tuple(max(1, round(side * MAX_SIDE / longest)) for side in bgr.shape[1::-1])
+        bgr = cv2.resize(bgr, size, interpolation=cv2.INTER_AREA)
+    encoded, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
+    if not encoded:
+        raise InputError(f"cannot encode a picture of shape {bgr.shape} as JPEG")
+    return Picture(data.tobytes())

@@ -52,25 +52,25 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
         InputError: no ratings, no verdicts on rated answers, or a rated scene in one of ``benchmarks``.
         StoreError: one of ``benchmarks`` has verdicts of that name by another wording, model or options.
     """
-    store, others = Store(bench), [Store(b) for b in benchmarks]
+    store, benchmark_stores = Store(bench), [Store(b) for b in benchmarks]
     damaged: list[str] = []
     everybody = _people(store, damaged)
     people = {rater: answers for rater, answers in everybody.items() if rater != ADJUDICATED}
     decided = everybody.get(ADJUDICATED, {})
     scenes = _rated_scenes(store, people)
-    kept_from = [_kept_apart(scenes, other) for other in others]
+    kept_from = [_kept_apart(scenes, benchmark) for benchmark in benchmark_stores]
     verdicts = _verdicts(store, judge, people)
     run = read_record(store.judge_run_path(judge), JudgeRun)
     scored = {k: v.scores for k, v in verdicts.items() if v.status == "scored"}
     raters: dict[str, Mapping[Key, Scores]] = {**people, judge: scored}
     against = {d: _against_majority(people, decided, raters[judge], d) for d in DIMENSIONS}
-    found = Calibration(
+    calibration = Calibration(
         judge=judge,
         rubric_hash=run.rubric_hash,
         raters=tuple(people),
         n=len(verdicts),
         unscored=sum(_lacks_scores(v) for v in verdicts.values()),
-        against_people={d: found for d, (found, _) in against.items()},
+        against_people={d: calibration for d, (calibration, _) in against.items()},
         split={d: split for d, (_, split) in against.items()},
         pairs={
             d: {f"{a} ~ {b}": _pair(raters[a], raters[b], d) for a, b in combinations(raters, 2)}
@@ -80,11 +80,11 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
         kept_from=tuple(kept_from),
         damaged=tuple(damaged + [str(v.fault) for v in verdicts.values() if v.fault]),
     )
-    write_record(store.calibration_path(judge), found, store.work)
-    for other in others:
-        other.register_judge(run)
-        write_record(other.calibration_path(judge), found, other.work)
-    return found
+    write_record(store.calibration_path(judge), calibration, store.work)
+    for benchmark in benchmark_stores:
+        benchmark.register_judge(run)
+        write_record(benchmark.calibration_path(judge), calibration, benchmark.work)
+    return calibration
 
 
 def _people(store: Store, damaged: list[str]) -> Ratings:
@@ -110,13 +110,13 @@ def _rated_scenes(store: Store, people: Ratings) -> dict[str, str]:
     return {c.provenance.scene_hash: c.scene_id for c in store.cases() if c.case_id in rated}
 
 
-def _kept_apart(scenes: Mapping[str, str], other: Store) -> str:
+def _kept_apart(scenes: Mapping[str, str], benchmark: Store) -> str:
     """Hash of the other benchmark's scenes, none of which was rated."""
-    hashes = other.benchmark.scenes
+    hashes = benchmark.benchmark.scenes
     shared = sorted(scenes[h] for h in hashes.values() if h in scenes)
     if shared:
         raise InputError(
-            f"{other.root}: holds {len(shared)} of the scenes that the judge is calibrated on, for example "
+            f"{benchmark.root}: holds {len(shared)} of the scenes that the judge is calibrated on, for example "
             f"'{shared[0]}'; build it from other scenes, or calibrate on others"
         )
     return hash_json(dict(hashes))
@@ -124,18 +124,18 @@ def _kept_apart(scenes: Mapping[str, str], other: Store) -> str:
 
 def _verdicts(store: Store, judge: str, people: Ratings) -> dict[Key, Verdict]:
     rated = {answer for answers in people.values() for answer in answers}
-    found = {
+    verdicts = {
         (v.planner, v.case_id, v.arm, v.repeat): v
         for planner in sorted({planner for planner, *_ in rated})
         for v in stored_verdicts(store, judge, planner)
         if (v.planner, v.case_id, v.arm, v.repeat) in rated
     }
-    if not found:
+    if not verdicts:
         raise InputError(
             f"{store.root}: judge '{judge}' has no verdict on a rated answer; run first: "
             f"cfgen score {store.root} --planner ... --judge {judge}"
         )
-    return found
+    return verdicts
 
 
 def _lacks_scores(verdict: Verdict) -> bool:
@@ -148,10 +148,10 @@ def _against_majority(
 ) -> tuple[Comparison, int]:
     """And how many answers are left out since people are split. What was ``decided`` counts before any majority."""
     answers = sorted(judged)
-    said = [[r.get(a, {}).get(dimension) for a in answers] for r in people.values()]
+    scores_by_rater = [[r.get(a, {}).get(dimension) for a in answers] for r in people.values()]
     due = [
         decided[a].get(dimension) if a in decided else m
-        for m, a in zip(consensus(said), answers, strict=True)
+        for m, a in zip(consensus(scores_by_rater), answers, strict=True)
     ]
     pairs = [
         (majority, score)
@@ -160,7 +160,7 @@ def _against_majority(
     ]
     split = sum(
         m is None and judged[a].get(dimension) is not None and any(v is not None for v in votes)
-        for m, a, votes in zip(due, answers, zip(*said, strict=True), strict=True)
+        for m, a, votes in zip(due, answers, zip(*scores_by_rater, strict=True), strict=True)
     )
     return comparison([m for m, _ in pairs], [s for _, s in pairs]), split
 
@@ -198,18 +198,18 @@ def import_rows(
     ``planned``: cases that may be out of the benchmark by now, if it holds others of them.
     """
     store = Store(bench)
-    known = set(store.case_ids())
-    known |= planned if planned & known else set()
-    found: dict[Path, tuple[RatingFile, list[Rating]]] = {}
+    case_ids = set(store.case_ids())
+    case_ids |= planned if planned & case_ids else set()
+    new_ratings: dict[Path, tuple[RatingFile, list[Rating]]] = {}
     for where, row in rows:
-        if row["case_id"] not in known:
+        if row["case_id"] not in case_ids:
             raise InputError(f"{where}: case_id '{row['case_id']}' is not a case of {bench}")
         record, rating = parsed(row, where)
         path = store.rating_path(record.rater, record.planner, record.case_id, record.arm, record.repeat)
-        said = found.setdefault(path, (record, []))[1]
-        if not said or _said(said[-1]) != _said(rating):
-            said.append(rating)
-    return sum(_append(store, path, record, said) for path, (record, said) in found.items())
+        ratings = new_ratings.setdefault(path, (record, []))[1]
+        if not ratings or _said(ratings[-1]) != _said(rating):
+            ratings.append(rating)
+    return sum(_append(store, path, record, ratings) for path, (record, ratings) in new_ratings.items())
 
 
 def parsed(row: Mapping[str, str], where: str) -> tuple[RatingFile, Rating]:
@@ -225,10 +225,10 @@ def parsed(row: Mapping[str, str], where: str) -> tuple[RatingFile, Rating]:
 
 def _seconds(text: str | None) -> float | None:
     try:
-        found = float(text or "")
+        seconds = float(text or "")
     except ValueError:
         return None
-    return found if 0 <= found < math.inf else None
+    return seconds if 0 <= seconds < math.inf else None
 
 
 def _at(text: str) -> str:
@@ -258,10 +258,10 @@ def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
 
 
 def _score(text: str | None, dimension: str, where: str) -> Score | None:
-    said = (text or "").strip().upper()
-    if said not in _SAID:
-        raise InputError(f"{where}: {dimension}: expected 0, 1, 2 or UNKNOWN, found '{said[:40]}'")
-    return _SAID[said]
+    answer = (text or "").strip().upper()
+    if answer not in _SAID:
+        raise InputError(f"{where}: {dimension}: expected 0, 1, 2 or UNKNOWN, found '{answer[:40]}'")
+    return _SAID[answer]
 
 
 def _record(row: Mapping[str, str], where: str) -> RatingFile:
@@ -281,15 +281,15 @@ def _record(row: Mapping[str, str], where: str) -> RatingFile:
         ) from error
 
 
-def _append(store: Store, path: Path, record: RatingFile, said: Sequence[Rating]) -> int:
+def _append(store: Store, path: Path, record: RatingFile, ratings: Sequence[Rating]) -> int:
     """Add what a file says of one answer, in its order, unless the history ends with it or has it of the same time."""
     history: list[Rating] = list(read_record(path, RatingFile).history) if path.is_file() else []
-    if [_said(r) for r in history[-len(said) :]] == [_said(r) for r in said]:
+    if [_said(r) for r in history[-len(ratings) :]] == [_said(r) for r in ratings]:
         return 0
     before = len(history)
-    there = [(r.at, *_said(r)) for r in history]
-    for rating in said:
-        if (rating.at, *_said(rating)) not in there and (not history or _said(history[-1]) != _said(rating)):
+    stored = [(r.at, *_said(r)) for r in history]
+    for rating in ratings:
+        if (rating.at, *_said(rating)) not in stored and (not history or _said(history[-1]) != _said(rating)):
             history.append(rating)
     if len(history) > before:
         write_record(path, record.model_copy(update={"history": tuple(history)}), store.work)

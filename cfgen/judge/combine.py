@@ -39,6 +39,10 @@ def inconsistency(scores: Scores) -> str:
     return f"inconsistent: overall {overall} with reasoning {reasoning}, waypoints {waypoints} (allows {allowed})"
 
 
+#: what a verdict takes over from the vote that speaks for it
+_SPOKEN = ("element_type", "element_position", "explanation")
+
+
 def combine(
     key: VerdictKey,
     rubric: RubricId,
@@ -56,14 +60,7 @@ def combine(
     usable = [v for v in counted if v.status != "failed"]
     scored = [v for v in usable if v.status == "scored"]
     flags = list(dict.fromkeys(f for v in counted for f in v.flags))
-    status: Literal["scored", "unknown", "failed"] = "scored"
-    reason = ""
-    if 2 * len(usable) < len(counted) or not usable:
-        status = "failed"
-        reason = "; ".join(dict.fromkeys(v.reason for v in counted if v.status == "failed"))
-    elif 2 * len(scored) <= len(usable):
-        status = "unknown"
-        reason = next((v.reason or v.explanation for v in usable if v.status == "unknown"), "")
+    status, reason = _status(counted, usable, scored)
     if len(counted) > 1 and len({v.status for v in counted}) > 1:
         flags.append("split: " + ", ".join(f"{n} {s}" for s, n in Counter(v.status for v in counted).items()))
     scores: Scores = {}
@@ -83,15 +80,24 @@ def combine(
         repeat=key.repeat,
         status=status,
         scores=scores,
-        element_type=speaker.element_type if speaker else "",
-        element_position=speaker.element_position if speaker else "",
-        explanation=speaker.explanation if speaker else "",
+        **({name: getattr(speaker, name) for name in _SPOKEN} if speaker else {}),
         reason=reason,
         transient=status == "failed" and any(v.transient for v in counted),
         flags=tuple(flags),
         votes=tuple(votes),
         input_hash=input_hash,
     )
+
+
+def _status(
+    counted: Sequence[Vote], usable: Sequence[Vote], scored: Sequence[Vote]
+) -> tuple[Literal["scored", "unknown", "failed"], str]:
+    """What the votes come to, and why where that is no score."""
+    if 2 * len(usable) < len(counted) or not usable:
+        return "failed", "; ".join(dict.fromkeys(v.reason for v in counted if v.status == "failed"))
+    if 2 * len(scored) <= len(usable):
+        return "unknown", next((v.reason or v.explanation for v in usable if v.status == "unknown"), "")
+    return "scored", ""
 
 
 def faulted(key: VerdictKey, rubric: RubricId, judge: str, fault: Fault) -> Verdict:
@@ -113,8 +119,8 @@ def _majority(votes: Sequence[Vote]) -> tuple[Scores, list[str]]:
         scores[dimension] = median_low(tied)
         if len(counts) > 1:
             kind = "tie" if len(tied) > 1 else "split"
-            said = ", ".join(f"{n} x {s}" for s, n in sorted(counts.items()))
-            flags.append(f"{kind}: {dimension} {said} -> {scores[dimension]}")
+            tally = ", ".join(f"{n} x {s}" for s, n in sorted(counts.items()))
+            flags.append(f"{kind}: {dimension} {tally} -> {scores[dimension]}")
     return scores, flags
 
 

@@ -16,7 +16,7 @@ Build = Callable[[], JudgeItem]
 def judge_each(
     judge: Judge,
     items: Sequence[tuple[VerdictKey, Build]],
-    done: Callable[[Verdict], None],
+    on_verdict: Callable[[Verdict], None],
     strict: bool = False,
 ) -> None:
     """``judge.judge``, with a verdict that holds a fault wherever it, an item or ``done`` broke.
@@ -29,19 +29,19 @@ def judge_each(
         Exception: ``strict``, and something broke.
     """
     rubric = RubricId.of(judge.run_record())
-    left = dict(items)
+    pending = dict(items)
     unbuilt: list[Exception] = []
 
     def fault_verdict(key: VerdictKey, work: Callable[[], None]) -> None:
-        found = contained(work, key.words, asdict(key), strict)
-        if isinstance(found, Fault):
-            left.pop(key, None)
-            done(faulted(key, rubric, judge.name, found))
+        verdict = contained(work, key.words, asdict(key), strict)
+        if isinstance(verdict, Fault):
+            pending.pop(key, None)
+            on_verdict(faulted(key, rubric, judge.name, verdict))
 
     def take(verdict: Verdict) -> None:
         key = VerdictKey.of(verdict)
-        left.pop(key, None)
-        fault_verdict(key, lambda: done(verdict))
+        pending.pop(key, None)
+        fault_verdict(key, lambda: on_verdict(verdict))
 
     if isinstance(judge, Panel):
         judge.asking.strict = strict
@@ -53,8 +53,8 @@ def judge_each(
         its_own = isinstance(error, CfgenError) and error not in unbuilt
         if strict or its_own or ends_the_run(error):
             raise
-    for key, build in list(left.items()):
-        fault_verdict(key, lambda: _one(judge, key, build, take, left))  # noqa: B023 - called at once
+    for key, build in list(pending.items()):
+        fault_verdict(key, lambda: _one(judge, key, build, take, pending))  # noqa: B023 - called at once
 
 
 def _one(
@@ -62,10 +62,10 @@ def _one(
     key: VerdictKey,
     build: Build,
     take: Callable[[Verdict], None],
-    left: dict[VerdictKey, Build],
+    pending: dict[VerdictKey, Build],
 ) -> None:
     judge.judge([(key, build)], take)
-    if key in left:
+    if key in pending:
         raise RuntimeError(f"judge '{judge.name}' gave no verdict")
 
 

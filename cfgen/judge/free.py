@@ -97,9 +97,9 @@ class FreeAnswer(_Part):
     @property
     def side(self) -> int:
         """+1 where its words put the hazard to the left, else -1: authors differ in the sign of ``lateral_m``."""
-        said = " ".join((self.hazard.name, self.why, self.text)).lower()
-        found = _SIDE.search(said)
-        return 1 if found and "left" in found.group() else -1
+        text = " ".join((self.hazard.name, self.why, self.text)).lower()
+        match = _SIDE.search(text)
+        return 1 if match and "left" in match.group() else -1
 
     @property
     def ruled(self) -> Score | None:
@@ -245,11 +245,11 @@ def unfit(answer: FreeAnswer, base: Baseline, target: Target) -> str:
 @cache
 def free_answers(halves: Sequence[Half] = HALVES) -> tuple[FreeAnswer, ...]:
     """What ships with cfgen, in the order of the files."""
-    found = []
+    answers = []
     for half in halves:
         for path in sorted((scenarios_dir() / "probes").glob(f"{half}-*.jsonl")):
             lines = path.read_text(encoding="utf-8").splitlines()
-            found += [
+            answers += [
                 FreeAnswer.model_validate_json(line).model_copy(update={"half": half}) for line in lines
             ]
-    return tuple(found)
+    return tuple(answers)

@@ -79,7 +79,7 @@ class Panel:
             options={"models": [dict(m.identity) for m in self.models], "votes": self.limits.votes},
         )
 
-    def judge(self, items: Sequence[Item], done: Done) -> None:
+    def judge(self, items: Sequence[Item], on_verdict: Done) -> None:
         """See :class:`cfgen.judge.protocol.Judge`.
 
         Raises:
@@ -88,11 +88,11 @@ class Panel:
         """
 
         async def work(item: Item) -> None:
-            done(await self.verdict(*item))
+            on_verdict(await self.verdict(*item))
 
         def broke(item: Item, error: Exception) -> None:
             key = item[0]
-            done(faulted(key, self.rubric.id, self.name, fault_of(error, key.words, asdict(key))))
+            on_verdict(faulted(key, self.rubric.id, self.name, fault_of(error, key.words, asdict(key))))
 
         self.asking.run(self.models, items, work, broke, "verdicts")
 
@@ -120,12 +120,12 @@ class Panel:
     async def verdict(self, key: VerdictKey, build: Callable[[], JudgeItem]) -> Verdict:
         """Of one item, within an event loop that runs and with :attr:`asking` open."""
         asks, notes = await self.asking.aside(lambda: self._asks(build))
-        wanted = [(m, asks[m.form], i) for m in self.models for i in range(self.limits.votes)]
-        votes = await _all([self._vote(m, a, i) for m, a, i in wanted])
-        shown = hash_json([a.hash for _, a in sorted(asks.items())])
+        requests = [(m, asks[m.form], i) for m in self.models for i in range(self.limits.votes)]
+        votes = await _all([self._vote(m, a, i) for m, a, i in requests])
+        input_hash = hash_json([a.hash for _, a in sorted(asks.items())])
         every = [v for pair in votes for v in pair]
-        found = combine(key, self.rubric.id, self.name, every, shown, bounds_overall(self.rubric))
-        return found.model_copy(update={"notes": notes})
+        combined = combine(key, self.rubric.id, self.name, every, input_hash, bounds_overall(self.rubric))
+        return combined.model_copy(update={"notes": notes})
 
     def _asks(self, build: Callable[[], JudgeItem]) -> tuple[dict[str, Ask], tuple[str, ...]]:
         """The question in every form that a model wants, and what it leaves out of the answers."""
@@ -162,11 +162,11 @@ class Panel:
 
 async def _all(votes: list[Coroutine[Any, Any, list[Vote]]]) -> list[list[Vote]]:
     """Every vote, or the gravest of what came in the way, after all have ended: none is left running."""
-    found = await asyncio.gather(*votes, return_exceptions=True)
-    errors = [one for one in found if isinstance(one, BaseException)]
+    results = await asyncio.gather(*votes, return_exceptions=True)
+    errors = [result for result in results if isinstance(result, BaseException)]
     if errors:
         raise next(filter(ends_the_run, errors), errors[0])
-    return [one for one in found if not isinstance(one, BaseException)]
+    return [result for result in results if not isinstance(result, BaseException)]
 
 
 def read(reply: Reply, vote: Vote) -> Vote:
@@ -211,10 +211,10 @@ def panel(members: list[dict[str, Any]], name: str = "panel", **options: Any) ->
             raise InputError(
                 f"judge 'panel': member {member!r}: expected an object with 'judge' and its options"
             )
-        made = create_judge(member["judge"], **{k: v for k, v in member.items() if k != "judge"})
-        if not isinstance(made, Panel):
+        judge = create_judge(member["judge"], **{k: v for k, v in member.items() if k != "judge"})
+        if not isinstance(judge, Panel):
             raise InputError(
                 f"judge 'panel': '{member['judge']}' is not a model judge and cannot be a member"
             )
-        models += made.models
+        models += judge.models
     return Panel(name, "panel", models, Limits.of(options))

@@ -138,68 +138,79 @@ def probe(
     seed = store.benchmark.seed
     random.Random(seed).shuffle(cases)
     inputs = RolloutInputs(store, seed)
-    wanted, faults = [], []
     chosen = tuple(k for k in KNOWN if k in kinds or not kinds)
-    for case in cases[:limit]:
-        work = partial(_probes, inputs, case, chosen)
-        found = contained(work, f"known answers of {case.case_id}", strict=strict)
-        if isinstance(found, Fault):
-            faults.append(found)
-            found = [Probe(case, kind, f"fault: {found.kind}") for kind in chosen]
-        wanted += found
-    asked = [a for a in free if not kinds or FREE + a.kind in kinds]
-    for answer in asked:
+    candidates, faults = _scripted_probes(inputs, cases[:limit], chosen, strict)
+    chosen_answers = [a for a in free if not kinds or FREE + a.kind in kinds]
+    for answer in chosen_answers:
         ask = partial(_free_probe, inputs, answer, cases[:limit], seed)
-        found_one = contained(ask, f"free answer {answer.id}", strict=strict)
-        wanted += [] if isinstance(found_one, Fault) else [found_one]
-        faults += [found_one] if isinstance(found_one, Fault) else []
-    probes = [p for p in wanted if not p.unfit]
+        candidate = contained(ask, f"free answer {answer.id}", strict=strict)
+        if isinstance(candidate, Fault):
+            faults.append(candidate)
+        else:
+            candidates.append(candidate)
+    probes = [p for p in candidates if not p.unfit]
     random.Random(seed).shuffle(probes)
     store.register_judge(asked_now(judge))
     verdicts = _judge(inputs, judge, probes, quiet, strict)
-    run = summarize(judge, probes, verdicts, [p for p in wanted if p.unfit])
+    run = summarize(judge, probes, verdicts, [p for p in candidates if p.unfit])
     faults += [v.fault for v in verdicts if v and v.fault]
-    run = run.model_copy(update={"faults": tuple(faults), "half": half if asked else ""})
+    run = run.model_copy(update={"faults": tuple(faults), "half": half if chosen_answers else ""})
     write_record(store.probe_path(judge.name), run, store.work)
     return run
+
+
+def _scripted_probes(
+    inputs: RolloutInputs, cases: Sequence[Case], kinds: Sequence[str], strict: bool
+) -> tuple[list[Probe], list[Fault]]:
+    """Every kind on every case; where a case breaks, its fault, and its kinds as not asked."""
+    probes: list[Probe] = []
+    faults: list[Fault] = []
+    for case in cases:
+        work = partial(_probes, inputs, case, kinds)
+        case_probes = contained(work, f"known answers of {case.case_id}", strict=strict)
+        if isinstance(case_probes, Fault):
+            faults.append(case_probes)
+            case_probes = [Probe(case, kind, f"fault: {case_probes.kind}") for kind in kinds]
+        probes += case_probes
+    return probes, faults
 
 
 def _probes(inputs: RolloutInputs, case: Case, kinds: Sequence[str]) -> list[Probe]:
     """Every kind, and why not where the case has no frame for it or its geometry does not let it be acted out."""
     base = Baseline.of(*inputs.motion(case))
     target = Target.of(case.placement, base)
-    found = []
+    probes = []
     for kind in kinds:
-        known = KNOWN[kind]
-        if known.arm not in ("original", *case.arms):
-            found.append(Probe(case, kind, f"the case has no {known.arm} arm"))
+        kind_spec = KNOWN[kind]
+        if kind_spec.arm not in ("original", *case.arms):
+            probes.append(Probe(case, kind, f"the case has no {kind_spec.arm} arm"))
             continue
-        acts = (KINDS[act].unfit(base, target) for act in (known.before, known.after) if act)
-        found.append(Probe(case, kind, next(filter(None, acts), "")))
-    return found
+        acts = (KINDS[act].unfit(base, target) for act in (kind_spec.before, kind_spec.after) if act)
+        probes.append(Probe(case, kind, next(filter(None, acts), "")))
+    return probes
 
 
 def _free_probe(inputs: RolloutInputs, answer: FreeAnswer, cases: Sequence[Case], seed: int) -> Probe:
     """On one of the cases that show what it is about, and where its motion can be acted out."""
     kind = FREE + answer.kind
-    found = cases_for(answer, cases)
-    random.Random(f"{seed} {answer.id}").shuffle(found)
-    for case in found:
+    fitting = cases_for(answer, cases)
+    random.Random(f"{seed} {answer.id}").shuffle(fitting)
+    for case in fitting:
         base = Baseline.of(*inputs.motion(case))
         if not unfit(answer, base, Target.of(case.placement, base)):
             return Probe(case, kind, free=answer)
-    why = "the car cannot act it out there" if found else "no case shows what it is about, where it says"
-    return Probe(found[0] if found else cases[0], kind, why, answer)
+    why = "the car cannot act it out there" if fitting else "no case shows what it is about, where it says"
+    return Probe(fitting[0] if fitting else cases[0], kind, why, answer)
 
 
 def _judge(
     inputs: RolloutInputs, judge: Judge, probes: Sequence[Probe], quiet: bool, strict: bool
 ) -> list[Verdict | None]:
     progress = Progress(f"{judge.name}: known answers", len(probes), quiet)
-    found: list[Verdict | None] = [None] * len(probes)
+    verdicts: list[Verdict | None] = [None] * len(probes)
 
     def done(verdict: Verdict) -> None:
-        found[verdict.repeat] = verdict
+        verdicts[verdict.repeat] = verdict
         progress.step(judge.note)
 
     items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = [
@@ -207,10 +218,10 @@ def _judge(
         for i, p in enumerate(probes)
     ]
     judge_each(judge, items, done, strict)
-    return found
+    return verdicts
 
 
-def known_answers(inputs: RolloutInputs, case: Case, known: Known) -> tuple[str, str]:
+def known_answers(inputs: RolloutInputs, case: Case, spec: Known) -> tuple[str, str]:
     """What the responders say of the first and of the second frame, in the papers' format."""
     history, logged = inputs.motion(case)
 
@@ -221,23 +232,23 @@ def known_answers(inputs: RolloutInputs, case: Case, known: Known) -> tuple[str,
         )
         return Responder(kind or "ignores").plan([question])[0]
 
-    return answer(known.before), answer(known.after)
+    return answer(spec.before), answer(spec.after)
 
 
 def _item(inputs: RolloutInputs, probe: Probe) -> JudgeItem:
-    case, known = probe.case, probe.known
+    case, spec = probe.case, probe.known
     history, logged = inputs.motion(case)
     if probe.free:
         base = Baseline.of(history, logged)
         texts = probe.free.answers(base, Target.of(case.placement, base))
     else:
-        texts = known_answers(inputs, case, known)
+        texts = known_answers(inputs, case, spec)
     (before_text, before), (after_text, after) = map(to_plan, texts)
     first, second = np.array(before.waypoints), np.array(after.waypoints)
     return JudgeItem(
         key=probe.kind,
         original=inputs.front_file(case, "original"),
-        modified=inputs.front_file(case, known.arm),
+        modified=inputs.front_file(case, spec.arm),
         bev=bev(first, second),
         speed=speed_plot(first, second),
         delta=delta_table(first, second),
@@ -262,39 +273,14 @@ def summarize(
 ) -> ProbeRun:
     """Counts by kind, accuracy and agreement by dimension. No verdict and no usable reply count as wrong."""
     answers = [_scores(v) for v in verdicts]
-    n: Counter[str] = Counter(p.kind for p in probes)
-    counts = {name: Counter[tuple[str, Dimension]]() for name in _COUNTED}
-    misses = []
-    for one, verdict, answer in zip(probes, verdicts, answers, strict=True):
-        usable = verdict is not None and verdict.status in ("scored", "unknown")
-        for dimension, said, due in zip(DIMENSIONS, answer, one.known.expected, strict=True):
-            told = _told(verdict, dimension, said, due)
-            for name in told:
-                counts[name][one.kind, dimension] += 1
-        wrong = any(
-            said != due and not _left_out(verdict, d)
-            for d, said, due in zip(DIMENSIONS, answer, one.known.expected, strict=True)
-        )
-        if not usable or wrong:
-            status = verdict.status if verdict else "failed"
-            misses.append(
-                ProbeMiss(
-                    case_id=one.case.case_id,
-                    kind=one.kind,
-                    expected=one.known.expected,
-                    found=answer,
-                    status=status,
-                )
-            )
+    counts = _counts(probes, verdicts, answers)
+    n = Counter(p.kind for p in probes)
     per_case = Counter({p.case.case_id: 0 for p in left_out if not p.free})
     per_case.update(p.case.case_id for p in probes if not p.free)
-    why: dict[str, Counter[str]] = {p.kind: Counter() for p in (*probes, *left_out)}
-    for one in left_out:
-        why[one.kind][one.unfit] += 1
     against = [
-        (said, one.free)
-        for one, (_, said, _) in zip(probes, answers, strict=True)
-        if one.free and one.free.ruled is not None and said is not None
+        (score, item.free)
+        for item, (_, score, _) in zip(probes, answers, strict=True)
+        if item.free and item.free.ruled is not None and score is not None
     ]
     blank = [v for p, v in zip(probes, verdicts, strict=True) if p.known.expected == UNKNOWN]
     judged = {d: max(len(probes), 1) - sum(counts["unjudged"][k, d] for k in n) for d in DIMENSIONS}
@@ -310,35 +296,83 @@ def summarize(
         fewest_kinds=min(per_case.values(), default=0),
         free=sum(p.free is not None for p in probes),
         contradicted=len(against),
-        as_ruled=sum(said == free.ruled for said, free in against),
-        as_labelled=sum(said == free.waypoints for said, free in against),
-        kinds={
-            k: ProbeKind(
-                n=n[k],
-                left_out=dict(why[k]),
-                **{name: {d: found[k, d] for d in DIMENSIONS} for name, found in counts.items()},
-            )
-            for k in sorted(
-                why, key=lambda k: (k.startswith(FREE), k not in KNOWN or list(KNOWN).index(k), k)
-            )
-        },
+        as_ruled=sum(score == free.ruled for score, free in against),
+        as_labelled=sum(score == free.waypoints for score, free in against),
+        kinds=_kinds(n, left_out, counts),
         accuracy={d: sum(counts["right"][k, d] for k in n) / judged[d] for d in DIMENSIONS if judged[d]},
         agreement={d: _agreement(i, probes, answers) for i, d in enumerate(DIMENSIONS)},
         unknown_found=sum(v is not None and v.status == "unknown" for v in blank) / len(blank)
         if blank
         else None,
         blind_to=dict(judge.blind_to),
-        misses=tuple(misses),
+        misses=_misses(probes, verdicts, answers),
     )
 
 
-def _told(verdict: Verdict | None, dimension: Dimension, said: int | None, due: int | None) -> list[str]:
+Counts = dict[str, Counter[tuple[str, Dimension]]]
+
+
+def _counts(probes: Sequence[Probe], verdicts: Sequence[Verdict | None], answers: Sequence[Scores]) -> Counts:
+    """Name of a count -> (kind, dimension) -> how many."""
+    counts: Counts = {name: Counter() for name in _COUNTED}
+    for item, verdict, answer in zip(probes, verdicts, answers, strict=True):
+        for dimension, score, due in zip(DIMENSIONS, answer, item.known.expected, strict=True):
+            for name in _count_names(verdict, dimension, score, due):
+                counts[name][item.kind, dimension] += 1
+    return counts
+
+
+def _kinds(n: Counter[str], left_out: Sequence[Probe], counts: Counts) -> dict[str, ProbeKind]:
+    """Scripted kinds in their order, then free ones."""
+    reasons: dict[str, Counter[str]] = {kind: Counter() for kind in n}
+    for item in left_out:
+        reasons.setdefault(item.kind, Counter())[item.unfit] += 1
+    order = list(KNOWN)
+    names = sorted(reasons, key=lambda k: (k.startswith(FREE), k not in KNOWN or order.index(k), k))
+    return {
+        kind: ProbeKind(
+            n=n[kind],
+            left_out=dict(reasons[kind]),
+            **{name: {d: counter[kind, d] for d in DIMENSIONS} for name, counter in counts.items()},
+        )
+        for kind in names
+    }
+
+
+def _misses(
+    probes: Sequence[Probe], verdicts: Sequence[Verdict | None], answers: Sequence[Scores]
+) -> tuple[ProbeMiss, ...]:
+    """Where no reply could be used, or a score that the judge gives is not the due one."""
+    misses = []
+    for item, verdict, answer in zip(probes, verdicts, answers, strict=True):
+        scores = zip(DIMENSIONS, answer, item.known.expected, strict=True)
+        wrong = any(score != due and not _left_out(verdict, d) for d, score, due in scores)
+        if wrong or verdict is None or verdict.status not in ("scored", "unknown"):
+            misses.append(
+                ProbeMiss(
+                    case_id=item.case.case_id,
+                    kind=item.kind,
+                    expected=item.known.expected,
+                    found=answer,
+                    status=verdict.status if verdict else "failed",
+                )
+            )
+    return tuple(misses)
+
+
+def _count_names(
+    verdict: Verdict | None, dimension: Dimension, score: int | None, due: int | None
+) -> list[str]:
     """Under which counts of a :class:`ProbeKind` an answer falls."""
     usable = verdict is not None and verdict.status in ("scored", "unknown")
     if _left_out(verdict, dimension):
         return ["unjudged"]
-    found = {"right": usable and said == due, "false_two": said == 2 and due != 2, "due_two": due == 2}
-    return [name for name, holds in {**found, "missed_two": due == 2 and said != 2}.items() if holds]
+    holds_by_name = {
+        "right": usable and score == due,
+        "false_two": score == 2 and due != 2,
+        "due_two": due == 2,
+    }
+    return [name for name, holds in {**holds_by_name, "missed_two": due == 2 and score != 2}.items() if holds]
 
 
 def _left_out(verdict: Verdict | None, dimension: Dimension) -> bool:
@@ -355,8 +389,8 @@ def _scores(verdict: Verdict | None) -> Scores:
 
 def _agreement(index: int, probes: Sequence[Probe], answers: Sequence[Scores]) -> Comparison:
     pairs = [
-        (due, said)
+        (due, score)
         for p, a in zip(probes, answers, strict=True)
-        if (due := p.known.expected[index]) is not None and (said := a[index]) is not None
+        if (due := p.known.expected[index]) is not None and (score := a[index]) is not None
     ]
-    return comparison([due for due, _ in pairs], [said for _, said in pairs])
+    return comparison([due for due, _ in pairs], [score for _, score in pairs])

@@ -107,11 +107,11 @@ class Judge(Protocol):
     def judge(
         self,
         items: Sequence[tuple[VerdictKey, Callable[[], JudgeItem]]],
-        done: Callable[[Verdict], None],
+        on_verdict: Callable[[Verdict], None],
     ) -> None: ...
 
 
 def asked_now(judge: Judge) -> JudgeRun:
     """Its record, with what can be reached now and how that is held."""
-    held = current().words("models elsewhere refused, and Python's sockets in this process")
-    return judge.run_record().model_copy(update={"network": (held,)})
+    network = current().words("models elsewhere refused, and Python's sockets in this process")
+    return judge.run_record().model_copy(update={"network": (network,)})

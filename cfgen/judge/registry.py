@@ -42,12 +42,12 @@ def create_judge(
     Raises:
         CfgenError: its models cannot be asked: no key, a package that is missing, a host that may not be reached.
     """
-    made = make_judge(judge, cache_dir, rubric, **options)
+    instance = make_judge(judge, cache_dir, rubric, **options)
     if command := JUDGES.missing_extra(judge):
         raise SetupError(f"judge '{judge}' needs packages that are not here; install them with: {command}")
-    if check := getattr(made, "check", None):
+    if check := getattr(instance, "check", None):
         check()
-    return made
+    return instance
 
 
 def make_judge(
@@ -66,16 +66,18 @@ def make_judge(
     takes = inspect.signature(factory).parameters
     if cache_dir is not None and any(p.kind is p.VAR_KEYWORD for p in takes.values()):
         options.setdefault("cache", str(cache_dir))
-    wanted = create_rubric(rubric)
-    made: Judge = JUDGES.create(judge, options)
+    requested = create_rubric(rubric)
+    instance: Judge = JUDGES.create(judge, options)
     if rubric != DEFAULT_RUBRIC:
-        if not isinstance(made, TakesRubric):
+        if not isinstance(instance, TakesRubric):
             raise InputError(
                 f"judge '{judge}' judges by a rubric of its own, found --rubric {rubric}; leave it out, or choose a "
                 "judge made of models"
             )
-        made.use_rubric(wanted, made.name if options.get("name") else folder_name(made.name, wanted))
-    return made
+        instance.use_rubric(
+            requested, instance.name if options.get("name") else folder_name(instance.name, requested)
+        )
+    return instance
 
 
 def folder_name(judge: str, rubric: Rubric) -> str:
@@ -85,10 +87,12 @@ def folder_name(judge: str, rubric: Rubric) -> str:
 
 def _by_kind(store: Store, judge: str) -> str:
     """The folder of the one judge that was asked for as ``judge``, such as ``gemini``; else ``judge`` itself."""
-    made = sorted(run.judge for run in store.judge_runs() if run.spec.split(" ")[0] == judge)
-    if len(made) > 1:
-        raise InputError(f"judge '{judge}': several judged here by that name; name one of: {', '.join(made)}")
-    return made[0] if made else judge
+    names = sorted(run.judge for run in store.judge_runs() if run.spec.split(" ")[0] == judge)
+    if len(names) > 1:
+        raise InputError(
+            f"judge '{judge}': several judged here by that name; name one of: {', '.join(names)}"
+        )
+    return names[0] if names else judge
 
 
 def stored_judge(store: Store, judge: str, rubric: str | None = None) -> tuple[str, Rubric]:
@@ -102,23 +106,23 @@ def stored_judge(store: Store, judge: str, rubric: str | None = None) -> tuple[s
     Raises:
         InputError: the verdicts there are by another rubric, or by one that is not installed; or several go by it.
     """
-    wanted = create_rubric(rubric) if rubric else None
+    requested = create_rubric(rubric) if rubric else None
     folder = judge if store.judge_run_path(judge).is_file() else _by_kind(store, judge)
-    if wanted and store.judge_run_path(folder_name(judge, wanted)).is_file():
-        folder = folder_name(judge, wanted)
+    if requested and store.judge_run_path(folder_name(judge, requested)).is_file():
+        folder = folder_name(judge, requested)
     path = store.judge_run_path(folder)
     if not path.is_file():
-        return folder, wanted or create_rubric()
+        return folder, requested or create_rubric()
     run = read_record(path, JudgeRun)
-    if wanted is None:
+    if requested is None:
         if run.rubric not in RUBRICS.names():
             raise InputError(
                 f"{path}: '{folder}' judged by the rubric '{run.rubric}', which is not installed; give its file with "
                 "--rubric"
             )
         return folder, create_rubric(run.rubric)
-    if run.rubric != wanted.id.name:
+    if run.rubric != requested.id.name:
         raise InputError(
-            f"{path}: '{folder}' judged by the rubric '{run.rubric}', found --rubric '{wanted.id.name}'"
+            f"{path}: '{folder}' judged by the rubric '{run.rubric}', found --rubric '{requested.id.name}'"
         )
-    return folder, wanted
+    return folder, requested

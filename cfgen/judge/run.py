@@ -71,32 +71,32 @@ def judge_stored(options: JudgeOptions, named: Path | None = None) -> list[Score
     store.check_judge(judge.run_record())
     inputs = RolloutInputs(store, store.benchmark.seed)
     calibrated = trusted(store, judge, options.rubric, named)
-    found = []
+    summaries = []
     for name in names:
         run = read_record(store.planner_run_path(name), PlannerRun)
         arms = [arm for arm in run.arms if arm != "original"]
         questions = arm_inputs(store, arms, run.repeats).only(partial(_has_pair, store, name))
         give_verdicts(store, inputs, judge, name, questions, options)
-        found.append(summary(store, name, judge.name, questions, {}, calibrated))
-    return found
+        summaries.append(summary(store, name, judge.name, questions, {}, calibrated))
+    return summaries
 
 
-def _stored_planners(store: Store, wanted: Sequence[str]) -> list[str]:
-    there = [run.planner for run in store.planner_runs()]
-    if not there:
+def _stored_planners(store: Store, requested: Sequence[str]) -> list[str]:
+    stored = [run.planner for run in store.planner_runs()]
+    if not stored:
         raise InputError(
             f"{store.root}: no planner has answered here; ask one: cfgen score {store.root} --planner NAME --judge none"
         )
-    if ALL in wanted:
-        return there
-    wanted = [scored_as(store, name) for name in wanted]
-    for name in wanted:
-        if name not in there:
+    if ALL in requested:
+        return stored
+    requested = [scored_as(store, name) for name in requested]
+    for name in requested:
+        if name not in stored:
             raise InputError(
-                f"planner '{name}': expected one that has answers in {store.root} ({', '.join(there)}), or 'all'"
-                f"{did_you_mean(name, there)}"
+                f"planner '{name}': expected one that has answers in {store.root} ({', '.join(stored)}), or 'all'"
+                f"{did_you_mean(name, stored)}"
             )
-    return list(dict.fromkeys(wanted))
+    return list(dict.fromkeys(requested))
 
 
 def _has_pair(store: Store, planner: str, key: QuestionKey) -> bool:
@@ -118,16 +118,16 @@ def trusted(store: Store, judge: Judge, rubric: str, named: Path | None = None) 
     path = store.calibration_path(judge.name)
     if not path.is_file():
         return 0
-    found = read_record(path, Calibration)
-    if found.rubric_hash != judge.run_record().rubric_hash:
+    calibration = read_record(path, Calibration)
+    if calibration.rubric_hash != judge.run_record().rubric_hash:
         warn(
             f"judge '{judge.name}' does not count as calibrated on {named}: that was with another wording of its "
             f"rubric; calibrate this one: cfgen judge calibrate RATED --judge {judge.name} --benchmarks {named}"
         )
         return 0
-    shared = found.shared_with(store.benchmark.scenes)
+    shared = calibration.shared_with(store.benchmark.scenes)
     if not shared:
-        return found.n
+        return calibration.n
     warn(
         f"judge '{judge.name}' does not count as calibrated on {named}: people rated {len(shared)} of its scenes "
         f"for that, for example '{shared[0]}'; calibrate it on others: "
@@ -155,8 +155,8 @@ def _warn_if_untested(store: Store, judge: Judge, rubric: str, named: Path) -> N
 
 def ahead_of(judge: Judge | None) -> AbstractContextManager[Held | None]:
     """What makes its pictures of the frames that a planner is shown; None where it needs none."""
-    made = getattr(judge, "ahead", None)
-    return made() if made else nullcontext()
+    prepare = getattr(judge, "ahead", None)
+    return prepare() if prepare else nullcontext()
 
 
 def give_verdicts(
@@ -248,12 +248,12 @@ def _stands(store: Store, judge: str, key: VerdictKey, retry_failed: bool) -> bo
     try:
         if not path.is_file():
             return False
-        found = read_record(path, Verdict)
+        verdict = read_record(path, Verdict)
     except StoreError:
         return False
-    if found.status == "planner_failed":
+    if verdict.status == "planner_failed":
         return not _answered(store, key)
-    return not (retry_failed and found.status == "failed")
+    return not (retry_failed and verdict.status == "failed")
 
 
 def _answered(store: Store, key: VerdictKey) -> bool:
@@ -315,5 +315,5 @@ def judge_item(inputs: RolloutInputs, question: RolloutInput, before: Rollout, a
 
 def _plain(plan: Plan) -> Plan:
     """With words that UTF-8 can hold: records made elsewhere may have others."""
-    words = {name: plain_text(said)[0] for name, said in plan.trace.model_dump().items()}
+    words = {name: plain_text(text)[0] for name, text in plan.trace.model_dump().items()}
     return plan.model_copy(update={"trace": Trace(**words)})

@@ -12,9 +12,10 @@ from cfgen.core.errors import StoreError, did_you_mean
 from cfgen.core.faults import fault_of
 from cfgen.core.files import read_each
 from cfgen.core.hashing import hash_json
-from cfgen.judge.combine import faulted
+from cfgen.judge.combine import SUPERSEDED, combine, faulted
 from cfgen.judge.protocol import RubricId, VerdictKey
-from cfgen.records import Dimension, Score, Verdict
+from cfgen.judge.rubrics.registry import Rubric, bounds_overall
+from cfgen.records import Dimension, Score, Verdict, Vote
 from cfgen.storage.store import Store
 
 #: but the status of a reply, which tells one cause from another
@@ -39,10 +40,10 @@ class ShortVerdict:
     broke: str
 
     @classmethod
-    def of(cls, one: Verdict) -> "ShortVerdict":
-        key = (one.planner, one.case_id, one.arm, one.repeat)
-        broke = one.fault.kind if one.fault else ""
-        return cls(*key, one.status, one.scores, one.reason, one.transient, broke)
+    def of(cls, verdict: Verdict) -> "ShortVerdict":
+        key = (verdict.planner, verdict.case_id, verdict.arm, verdict.repeat)
+        broke = verdict.fault.kind if verdict.fault else ""
+        return cls(*key, verdict.status, verdict.scores, verdict.reason, verdict.transient, broke)
 
 
 def short_verdicts(store: Store, judge: str, planner: str) -> list[ShortVerdict]:
@@ -53,13 +54,14 @@ def short_verdicts(store: Store, judge: str, planner: str) -> list[ShortVerdict]
     folder = store.root / "verdicts" / judge / planner
 
     def learn(names: Sequence[str]) -> Iterator[dict[str, Any]]:
-        for path, one in read_each((folder / name for name in names), Verdict):
-            yield asdict(ShortVerdict.of(_damaged(path, one, judge) if isinstance(one, StoreError) else one))
+        for path, verdict in read_each((folder / name for name in names), Verdict):
+            readable = _damaged(path, verdict, judge) if isinstance(verdict, StoreError) else verdict
+            yield asdict(ShortVerdict.of(readable))
 
-    found = with_mtime_keys(
+    stamps = with_mtime_keys(
         (f"{path.parent.name}/{path.name}", str(path)) for path in store.verdict_paths(judge, planner)
     )
-    return [ShortVerdict(**told) for told in indexed(folder, _VERDICTS, found, learn).values()]
+    return [ShortVerdict(**fields) for fields in indexed(folder, _VERDICTS, stamps, learn).values()]
 
 
 def stored_verdicts(store: Store, judge: str, planner: str, arm: str = "*") -> list[Verdict]:
@@ -69,16 +71,16 @@ def stored_verdicts(store: Store, judge: str, planner: str, arm: str = "*") -> l
 
 def each_verdict(store: Store, judge: str, planner: str, arm: str = "*") -> Iterator[Verdict]:
     """As :func:`stored_verdicts`, one at a time."""
-    for path, one in read_each(store.verdict_paths(judge, planner, arm), Verdict):
-        yield _damaged(path, one, judge) if isinstance(one, StoreError) else one
+    for path, verdict in read_each(store.verdict_paths(judge, planner, arm), Verdict):
+        yield _damaged(path, verdict, judge) if isinstance(verdict, StoreError) else verdict
 
 
 def scored_as(store: Store, planner: str) -> str:
     """The name under which a planner is stored here: its own, or the one that ends in it ("my_module.MyPlanner")."""
     scored = [path.name for path in store.root.glob("runs/*") if path.is_dir()]
     meant = planner.replace(":", ".")
-    found = [name for name in scored if name == meant or name.endswith(f".{meant}")]
-    return planner if planner in scored or len(found) != 1 else found[0]
+    matches = [name for name in scored if name == meant or name.endswith(f".{meant}")]
+    return planner if planner in scored or len(matches) != 1 else matches[0]
 
 
 def unscored(store: Store, planner: str) -> str:
@@ -139,11 +141,11 @@ class JudgeFailures:
 
 def judge_failures(verdicts: Iterable[ShortVerdict]) -> JudgeFailures:
     """Of verdicts by one judge on one planner."""
-    asked = [v for v in verdicts if v.status != "planner_failed"]
-    failed = [v for v in asked if v.status == "failed"]
+    answered = [v for v in verdicts if v.status != "planner_failed"]
+    failed = [v for v in answered if v.status == "failed"]
     replies = [v for v in failed if not v.broke]
     return JudgeFailures(
-        asked=len(asked),
+        asked=len(answered),
         reasons=_examples([v.reason for v in replies]),
         faults=dict(Counter(v.broke for v in failed if v.broke)),
         transient=sum(v.transient for v in replies),
@@ -161,3 +163,30 @@ def _examples(reasons: Iterable[str]) -> dict[str, int]:
 
 def _most(counts: dict[str, int]) -> list[tuple[str, int]]:
     return Counter(counts).most_common(8)
+
+
+# --- rescore -----------------------------------------------------------------------------------
+# Stored replies read again, without a call: after a parser or the combining rules have changed.
+
+
+def rescored(verdict: Verdict, rubric: Rubric) -> Verdict:
+    """The verdict that its own raw replies give now, read by ``rubric``. Votes without a raw reply stay as they are.
+
+    The rubric's version and hash stay those of the wording that was asked.
+    """
+    if verdict.status == "planner_failed" or not verdict.votes:
+        return verdict
+    key = VerdictKey(verdict.planner, verdict.case_id, verdict.arm, verdict.repeat)
+    rubric_id = RubricId(verdict.rubric, verdict.rubric_version, verdict.rubric_hash)
+    votes = [_reread(v, rubric) for v in verdict.votes]
+    combined = combine(key, rubric_id, verdict.judge, votes, verdict.input_hash, bounds_overall(rubric))
+    return combined.model_copy(update={"notes": verdict.notes})
+
+
+def _reread(vote: Vote, rubric: Rubric) -> Vote:
+    cut_or_refused = vote.status == "failed" and vote.reason.startswith(("cut off", "refused"))
+    if not vote.raw or cut_or_refused:
+        return vote
+    parsed = rubric.parse(vote.raw, vote.model)
+    flags = tuple(f for f in vote.flags if f == SUPERSEDED)
+    return parsed.model_copy(update={"usage": vote.usage, "flags": (*parsed.flags, *flags)})

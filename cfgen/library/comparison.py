@@ -11,7 +11,7 @@ from cfgen.benchmark.folders import FIXED_SETTINGS
 from cfgen.core.errors import InputError, warn
 from cfgen.library.benchmark import Benchmark, Run
 from cfgen.metrics.compare import Pair, compare_all
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Rate
 from cfgen.metrics.success import successes
 from cfgen.records import DIMENSIONS, Dimension
 from cfgen.reporting.section import Table

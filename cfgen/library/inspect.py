@@ -38,14 +38,13 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import hash_json
 from cfgen.core.options import split as names
+from cfgen.judge.asking import Pictures
 from cfgen.judge.panel import Panel
-from cfgen.judge.payload import Pictures
 from cfgen.judge.protocol import Judge, VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.registry import create_rubric
 from cfgen.judge.run import judge_item, planner_failed
-from cfgen.metrics.floor import above_floor
-from cfgen.metrics.success import STRICT
+from cfgen.metrics.success import STRICT, above_floor
 from cfgen.models.base import Ask, Form, Model, Picture, Reply
 from cfgen.models.limits import Limits
 from cfgen.planners.answer import PlanFaultError, check_response, to_plan

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import InputError
-from cfgen.metrics.floor import above_floor
-from cfgen.metrics.paired import Events
+from cfgen.metrics.intervals import Events
 from cfgen.metrics.stability import Item, Rank, items, ranks, shared_table, tau
+from cfgen.metrics.success import above_floor
 from cfgen.records import CONTROLS, DIMENSIONS
 from cfgen.reporting.basis import judge_words
 from cfgen.reporting.data import ReportData, judged, measured

@@ -13,7 +13,6 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import read_each, write_bytes
 from cfgen.reporting.drawing import study_plot
 from cfgen.reporting.section import Table
-from cfgen.traces.intent import read_intent
 from cfgen.traces.study import ERRORS, Sample, Stratum, displacement, strata, words_changed
 
 _TRUE = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -100,7 +99,7 @@ def compare_checkpoints(a: str, b: str, labels: Path | None, checker: str) -> St
         y = Sample(i, y.words, y.errors, label.get("grounded_b", y.grounded))
         changed = label.get("changed", second.changed.get(i, first.changed.get(i)))
         if changed is None:
-            by_words, changed = by_words + 1, _differs(x.words, y.words)
+            by_words, changed = by_words + 1, words_changed(x.words, y.words)
         pairs.append((x, y, changed))
     found, odd = strata(pairs)
     if not any(one.n for one in found) and not odd:
@@ -117,12 +116,6 @@ def compare_checkpoints(a: str, b: str, labels: Path | None, checker: str) -> St
         tuple(odd),
         "words" if by_words else "labels",
     )
-
-
-def _differs(first: str, second: str) -> bool:
-    """By the words that they share; or where both announce a manoeuvre, and not the same one."""
-    intents = read_intent(first), read_intent(second)
-    return words_changed(first, second) or (None not in intents and intents[0] != intents[1])
 
 
 @dataclass(frozen=True)

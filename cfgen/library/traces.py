@@ -28,9 +28,9 @@ from cfgen.core.options import (
 from cfgen.options import WorkOptions
 
 if TYPE_CHECKING:
-    from cfgen.judge.checker import Checker
     from cfgen.records import EdgeProbe, KnownPool, Relation, TraceVerdict
     from cfgen.storage.store import Store
+    from cfgen.traces.checker import Checker
     from cfgen.traces.export import Exported
 
 #: the rubric that a trace is held against where nothing else is said
@@ -59,12 +59,11 @@ class CheckerOptions(WorkOptions):
 
     def checker(self, root: Path) -> "Checker":
         """A judge model or a critic, made ready for a rubric about traces."""
-        from cfgen.judge.checker import CriticChecker
-        from cfgen.judge.critic import expect_model
-        from cfgen.judge.edges import ModelChecker
         from cfgen.judge.rubrics.faithfulness import FaithfulnessRubric
         from cfgen.judge.rubrics.registry import create_trace_rubric
         from cfgen.storage.store import Store
+        from cfgen.traces.checker import CriticChecker, ModelChecker
+        from cfgen.traces.critic import expect_model
 
         if (self.judge is None) == (self.critic is None):
             raise InputError(
@@ -145,38 +144,17 @@ def _check_traces(options: CheckTracesOptions) -> TraceCheck:
 class PoolOptions(CheckerOptions):
     """What known answers are made of."""
 
-    sources: Annotated[
-        tuple[str, ...],
-        "scripted, planners that were scored, files of answers (default: scripted and every planner).",
-    ] = field(default=(), converter=names)
     edges: Annotated[tuple[str, ...], "Only these, of E1, E2, E2-scene, E3, E4, E5."] = field(
         default=(), converter=names
     )
     per_edge: Annotated[Count, "Known answers of either verdict."] = 50
     seed: Annotated[int, "Seed of what is drawn."] = 0
-    corruptor: Annotated[str | None, "A model that also writes corruptions."] = None
-    corruptor_options: Annotated[dict[str, Any], "Options of the corruptor."] = field(
-        factory=dict, converter=settings
-    )
-    second: Annotated[str | None, "A judge model that confirms what geometry cannot tell."] = None
-    second_options: Annotated[dict[str, Any], "Options of the second model."] = field(
-        factory=dict, converter=settings
-    )
 
     def pool(self, store: "Store", relations: "tuple[Relation, ...]") -> "KnownPool":
         """Known answers about the relations; see :func:`cfgen.traces.pool.build_pool`."""
         from cfgen.traces.pool import build_pool
-        from cfgen.traces.written import Corruptor, SecondModel
 
-        second = SecondModel(store, self.second, self.second_options) if self.second else None
-        corruptor = (
-            Corruptor(self.corruptor, self.corruptor_options, str(store.reply_cache))
-            if self.corruptor
-            else None
-        )
-        pool = build_pool(store, self.sources, self.per_edge, self.seed, relations, second, corruptor)
-        models = {"second": second, "corruptor": corruptor}
-        return pool.model_copy(update={name: model.id for name, model in models.items() if model is not None})
+        return build_pool(store, self.per_edge, self.seed, relations)
 
     def relations(self, rubric: str) -> "tuple[Relation, ...]":
         """Those that were named, or those that a rubric asks about ("verifier": E4 and E5).
@@ -226,12 +204,11 @@ def _probe_traces(options: ProbeTracesOptions) -> "tuple[EdgeProbe, KnownPool]":
         The figures and a verdict per trace, which ``traces/<checker>/probes/`` holds too, and the pool of them.
 
     Raises:
-        InputError: no such judge, source or edge, not exactly one of three, or an edge that cannot be balanced.
+        InputError: no such judge or edge, not exactly one of three, or an edge that cannot be balanced.
         Shortfall: the budget is spent. Nothing is written then.
     """
     from cfgen.storage.store import Store
-    from cfgen.traces.probe import probe_edges
-    from cfgen.traces.verifier import VerifierChecker
+    from cfgen.traces.probe import VerifierChecker, probe_edges
 
     store = Store(options.bench)
     given = [name for name in ("judge", "critic", "verifier") if getattr(options, name) is not None]

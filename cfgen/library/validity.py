@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from cfgen.benchmark.real_pairs import CLEAR
 from cfgen.core.errors import InputError
 from cfgen.metrics.breakdown import DISTANCE_M, SPEED_KMH, bin_of
-from cfgen.metrics.floor import Events
-from cfgen.metrics.paired import Difference
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Difference, Rate
+from cfgen.metrics.success import Events
 from cfgen.metrics.validity import Validity, validity
 from cfgen.records import Dimension
 from cfgen.reporting.basis import judge_words

@@ -4,8 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from cfgen.metrics.paired import Events
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Events, Rate
 from cfgen.records import DIMENSIONS, Case, Verdict
 
 
@@ -43,13 +42,13 @@ Labels = Mapping[str, tuple[str, float]]
 
 def axes_of(cases: Iterable[Case], speeds: Mapping[str, float]) -> dict[str, Labels]:
     """The labels of the cases along every one of :data:`AXES`."""
-    found: dict[str, dict[str, tuple[str, float]]] = {axis: {} for axis in AXES}
+    labels: dict[str, dict[str, tuple[str, float]]] = {axis: {} for axis in AXES}
     same: dict[tuple[str, float], tuple[str, float]] = {}
     for case in cases:
         for axis, label_of in AXES.items():
             label = label_of(case, speeds)
-            found[axis][case.case_id] = same.setdefault(label, label)
-    return dict(found)
+            labels[axis][case.case_id] = same.setdefault(label, label)
+    return dict(labels)
 
 
 def breakdown(labels: Labels, events: Events) -> list[Group]:
@@ -58,8 +57,8 @@ def breakdown(labels: Labels, events: Events) -> list[Group]:
     for case_id, label in labels.items():
         if case_id in events:
             groups[label].append(events[case_id])
-    found = [Group(label, order, Rate.of(sum(e), len(e))) for (label, order), e in groups.items()]
-    return sorted(found, key=lambda g: (g.order, -g.rate.n, g.label))
+    rows = [Group(label, order, Rate.of(sum(e), len(e))) for (label, order), e in groups.items()]
+    return sorted(rows, key=lambda g: (g.order, -g.rate.n, g.label))
 
 
 def bin_of(value: float, ends: tuple[float, ...], unit: str) -> tuple[str, float]:
@@ -77,11 +76,11 @@ def dose_response(cases: Iterable[str], events: Mapping[str, Events]) -> list[Gr
         cases: ids of those that have it at other distances.
         events: arm -> case -> event, of the arms "hazard" and "hazard_d<factor>". The label is the factor.
     """
-    known = set(cases).intersection(*filter(None, events.values()))
+    shared = set(cases).intersection(*filter(None, events.values()))
     groups = []
-    for arm, found in events.items():
+    for arm, arm_events in events.items():
         factor = 1.0 if arm == "hazard" else float(arm.removeprefix("hazard_d"))
-        hits = [event for case, event in found.items() if case in known]
+        hits = [event for case, event in arm_events.items() if case in shared]
         groups.append(Group(f"{factor:g}x", factor, Rate.of(sum(hits), len(hits))))
     return sorted(groups, key=lambda g: g.order)
 

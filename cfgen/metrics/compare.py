@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import binom, binomtest
 
-from cfgen.metrics.paired import Blocks, Difference, Events, difference
+from cfgen.metrics.intervals import Blocks, Difference, Events, difference
 
 ALPHA = 0.05
 
@@ -44,9 +44,9 @@ class Pair:
             return (
                 f"{self.first} and {self.second} cannot be told apart on {n} cases (p = {self.p_holm:.2g})."
             )
-        ahead, behind = (self.first, self.second) if self.difference.value > 0 else (self.second, self.first)
+        better, behind = (self.first, self.second) if self.difference.value > 0 else (self.second, self.first)
         points = 100 * abs(self.difference.value)
-        return f"{ahead} is ahead of {behind} by {points:.1f} points on {n} cases (p = {self.p_holm:.2g})."
+        return f"{better} is ahead of {behind} by {points:.1f} points on {n} cases (p = {self.p_holm:.2g})."
 
 
 def compare_all(events: Mapping[str, Events], blocks: Blocks | None = None) -> list[Pair]:
@@ -102,7 +102,7 @@ def mcnemar_power(n: int, gap: float, discordant: float, alpha: float = ALPHA) -
     """Chance that the exact test on ``n`` cases gives p < ``alpha`` where the difference is ``gap``."""
     count = np.arange(n + 1)
     # the most that the weaker side may have for both tails together to stay below alpha
-    most = np.where(count > 0, binom.ppf(alpha / 2, np.maximum(count, 1), 0.5), 0) - 1
-    ahead = (discordant + gap) / (2 * discordant)
-    seen = binom.cdf(most, count, 1 - ahead) + binom.cdf(most, count, ahead)
-    return float((binom.pmf(count, n, discordant) * seen).sum())
+    limit = np.where(count > 0, binom.ppf(alpha / 2, np.maximum(count, 1), 0.5), 0) - 1
+    share = (discordant + gap) / (2 * discordant)
+    power = binom.cdf(limit, count, 1 - share) + binom.cdf(limit, count, share)
+    return float((binom.pmf(count, n, discordant) * power).sum())

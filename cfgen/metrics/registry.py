@@ -11,17 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from cfgen.core.registry import Registry
-from cfgen.metrics.paired import Events, redrawn
+from cfgen.metrics.intervals import Events, redrawn
 from cfgen.records import Case, Placement
 
 METRICS = Registry(
     "metric",
     "cfgen.metrics",
     {
-        "smallest-gap-m": "cfgen.metrics.plans:smallest_gap_m",
-        "hardest-braking-ms2": "cfgen.metrics.plans:hardest_braking_ms2",
-        "speed-change-ms": "cfgen.metrics.plans:speed_change_ms",
-        "held-back-m": "cfgen.metrics.plans:held_back_m",
+        "smallest-gap-m": "cfgen.metrics.kinematics:smallest_gap_m",
+        "hardest-braking-ms2": "cfgen.metrics.kinematics:hardest_braking_ms2",
+        "speed-change-ms": "cfgen.metrics.kinematics:speed_change_ms",
+        "held-back-m": "cfgen.metrics.kinematics:held_back_m",
     },
 )
 
@@ -49,14 +49,14 @@ def measure(
     Raises:
         TypeError: it answered with something else. ValueError: with NaN or infinity.
     """
-    found = metric(original, modified, placement, case)
-    if found is None:
+    value = metric(original, modified, placement, case)
+    if value is None:
         return None
-    if not isinstance(found, bool | int | float | np.bool_ | np.integer | np.floating):
-        raise TypeError(f"expected a number or None, found {found!r}"[:200])
-    if not math.isfinite(found):
-        raise ValueError(f"expected a finite number or None, found {found}")
-    return float(found)
+    if not isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
+        raise TypeError(f"expected a number or None, found {value!r}"[:200])
+    if not math.isfinite(value):
+        raise ValueError(f"expected a finite number or None, found {value}")
+    return float(value)
 
 
 def mean(values: Events, seed: int = 0, resamples: int = 4000) -> Mean:
@@ -75,4 +75,4 @@ def over_repeats(values: Mapping[tuple[str, int], float]) -> dict[str, float]:
     by_case: dict[str, list[float]] = {}
     for (case_id, _), value in values.items():
         by_case.setdefault(case_id, []).append(value)
-    return {case_id: sum(found) / len(found) for case_id, found in by_case.items()}
+    return {case_id: sum(repeats) / len(repeats) for case_id, repeats in by_case.items()}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import kendalltau, rankdata
 
-from cfgen.metrics.paired import Blocks, Events, block_index, redrawn
+from cfgen.metrics.intervals import Blocks, Events, block_index, redrawn
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,16 @@ def tau(first: Mapping[str, float], second: Mapping[str, float]) -> float | None
     shared = sorted(set(first) & set(second))
     if len(shared) < 2:
         return None
-    found = kendalltau([first[p] for p in shared], [second[p] for p in shared]).statistic
-    return None if np.isnan(found) else float(found)
+    statistic = kendalltau([first[p] for p in shared], [second[p] for p in shared]).statistic
+    return None if np.isnan(statistic) else float(statistic)
 
 
 def shared_table(events: Mapping[str, Events]) -> tuple[list[str], np.ndarray]:
     """Cases that every planner has, sorted, and (planners, cases) their events."""
-    sets = [set(found) for found in events.values()]
+    sets = [set(by_case) for by_case in events.values()]
     cases = sorted(set.intersection(*sets)) if sets else []
-    return cases, np.array([[found[case] for case in cases] for found in events.values()]).reshape(
-        len(sets), len(cases)
-    )
+    rows = [[by_case[case] for case in cases] for by_case in events.values()]
+    return cases, np.array(rows).reshape(len(sets), len(cases))
 
 
 def ranks(
@@ -65,13 +64,13 @@ def ranks(
         return {}
     index = block_index(cases, blocks)
     sums = np.stack([np.bincount(index, weights=row) for row in (*table, np.ones(len(cases)))])
-    drawn = redrawn(sums, seed, resamples)
-    means = np.round(drawn[:-1] / drawn[-1], 12)
+    samples = redrawn(sums, seed, resamples)
+    means = np.round(samples[:-1] / samples[-1], 12)
     low, high = np.percentile(rankdata(-means, axis=0), [2.5, 97.5], axis=1)
-    whole = table.mean(axis=1)
-    value = rankdata(-np.round(whole, 12))
+    observed = table.mean(axis=1)
+    value = rankdata(-np.round(observed, 12))
     return {
-        planner: Rank(float(value[i]), float(low[i]), float(high[i]), float(whole[i]))
+        planner: Rank(float(value[i]), float(low[i]), float(high[i]), float(observed[i]))
         for i, planner in enumerate(events)
     }
 
@@ -85,20 +84,20 @@ def items(events: Mapping[str, Events], raw: Mapping[str, Events] | None = None)
     if len(cases) < 2:
         return []
     total = table.sum(axis=1)
-    found = []
+    rows = []
     for k, case in enumerate(cases):
         rest = total - table[:, k]
-        whole, without = (dict(zip(events, np.round(v, 12).tolist(), strict=True)) for v in (total, rest))
-        found.append(
+        full, without = (dict(zip(events, np.round(v, 12).tolist(), strict=True)) for v in (total, rest))
+        rows.append(
             Item(
                 case,
                 float(np.mean([(raw or events)[p][case] for p in events])),
                 _correlation(table[:, k], rest),
-                tau(whole, without),
+                tau(full, without),
                 _moved(total, rest),
             )
         )
-    return sorted(found, key=lambda i: (-i.moved, 2.0 if i.tau is None else i.tau, i.case_id))
+    return sorted(rows, key=lambda i: (-i.moved, 2.0 if i.tau is None else i.tau, i.case_id))
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> float | None:

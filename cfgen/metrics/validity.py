@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from cfgen.metrics.paired import NOTHING, Blocks, Difference, Events, difference, rate_of
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import NOTHING, Blocks, Difference, Events, Rate, difference, rate_of
 
 #: class, distance band, speed band
 Cell = tuple[str, ...]
@@ -52,11 +51,11 @@ def independent_difference(first: Rate, second: Rate) -> Difference:
 
 def standardized(rates: Sequence[Rate], weights: Sequence[float]) -> Rate:
     """The mean of independent ``rates`` by ``weights``, whose intervals join as in MOVER (Zou and Donner 2008)."""
-    whole = sum(weights)
-    if not whole or any(rate.value is None for rate in rates):
+    total = sum(weights)
+    if not total or any(rate.value is None for rate in rates):
         return Rate.of(0, 0)
     parts = [
-        (w / whole, r.value or 0.0, r.low or 0.0, r.high or 0.0) for w, r in zip(weights, rates, strict=True)
+        (w / total, r.value or 0.0, r.low or 0.0, r.high or 0.0) for w, r in zip(weights, rates, strict=True)
     ]
     value = sum(w * p for w, p, _, _ in parts)
     low = value - sqrt(sum((w * (p - at)) ** 2 for w, p, at, _ in parts))
@@ -91,11 +90,15 @@ def validity(
     ours = rate_of(matched, real_blocks) if matched else Rate.of(0, 0)
     theirs = standardized([cells[c].inserts for c in shared], [len(by_real[c]) for c in shared])
     pairs = {
-        case: [inserts[i] for i in found if i in inserts]
-        for case, found in (same_scene or {}).items()
+        case: [inserts[i] for i in inserts_there if i in inserts]
+        for case, inserts_there in (same_scene or {}).items()
         if case in real
     }
-    means = {case: sum(found) / len(found) for case, found in pairs.items() if found}
+    means = {
+        case: sum(inserts_there) / len(inserts_there)
+        for case, inserts_there in pairs.items()
+        if inserts_there
+    }
     return Validity(
         cells=cells,
         real=ours,
@@ -107,7 +110,7 @@ def validity(
 
 
 def _by_cell(events: Events, cells: Mapping[str, Cell]) -> dict[Cell, dict[str, float]]:
-    found: dict[Cell, dict[str, float]] = defaultdict(dict)
+    grouped: dict[Cell, dict[str, float]] = defaultdict(dict)
     for case, event in events.items():
-        found[cells[case]][case] = event
-    return dict(found)
+        grouped[cells[case]][case] = event
+    return dict(grouped)

@@ -40,17 +40,20 @@ from cfgen.records.cases import (
     Planned,
     Provenance,
     Rejection,
+    Sampling,
+    Shard,
     Spent,
+    Stratum,
+    StratumOutcome,
 )
 from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
-from cfgen.records.interventions import Intervention, Swap
-from cfgen.records.known import EdgeCount, EdgeProbe, KindCount, KnownPool, KnownTrace, ProbeVerdict, Relation
 from cfgen.records.runs import (
     FAILURES,
     MENDABLE,
     TRANSIENT,
     Failure,
     FloorKind,
+    Intervention,
     Isolation,
     JudgeRun,
     Plan,
@@ -60,14 +63,26 @@ from cfgen.records.runs import (
     Review,
     ReviewFile,
     Rollout,
+    Swap,
     Trace,
     Verdict,
     Vote,
 )
-from cfgen.records.sampling import Sampling, Stratum, StratumOutcome
 from cfgen.records.scenes import Camera, Frame, Motion, RoadUser, Scene
-from cfgen.records.shards import Shard
-from cfgen.records.traces import Claims, Edge, EdgeRating, EdgeRatingFile, TraceVerdict
+from cfgen.records.traces import (
+    Claims,
+    Edge,
+    EdgeCount,
+    EdgeProbe,
+    EdgeRating,
+    EdgeRatingFile,
+    KindCount,
+    KnownPool,
+    KnownTrace,
+    ProbeVerdict,
+    Relation,
+    TraceVerdict,
+)
 from cfgen.records.trust import Calibration, Comparison, ProbeKind, ProbeMiss, ProbeRun
 
 __all__ = [

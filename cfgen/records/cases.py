@@ -1,4 +1,4 @@
-"""What a build makes: planned, accepted and refused cases, and the benchmark itself."""
+"""What a build makes: how scenes were drawn, planned, accepted and refused cases, and the benchmark itself."""
 
 from typing import Any, Literal
 
@@ -8,7 +8,53 @@ from cfgen.core.faults import Fault
 from cfgen.core.record import Record, Stored
 from cfgen.records.base import Arm, Identifier, Sha256
 from cfgen.records.hazards import Hazard, Placement
-from cfgen.records.sampling import Sampling, StratumOutcome
+
+
+class Stratum(Record):
+    """Scenes that are drawn from together: those that meet ``condition`` and none of the strata before."""
+
+    condition: str
+    #: scenes that meet it
+    scenes: int = Field(ge=0)
+    #: accepted cases to end with
+    cases: int = Field(ge=0)
+    #: how much more often a scene of it is drawn than one of weight 1; None: a fixed number of cases
+    weight: float | None = None
+    #: scenes drawn from it, by chance alone, and those of them that load: the build tries these
+    drawn: int = Field(default=0, ge=0)
+    usable: tuple[Identifier, ...] = ()
+
+
+class Sampling(Record):
+    """The frame: how many scenes there were, how many matched, and the strata they fall into."""
+
+    where: str = ""
+    #: folders with a scene.json, and those of them that cannot be read
+    found: int = Field(ge=0)
+    unreadable: int = Field(default=0, ge=0)
+    matched: int = Field(ge=0)
+    #: where a condition asks for what frames show: the perceiver that looked, and a hash of its identity
+    seen_by: str = ""
+    strata: tuple[Stratum, ...]
+
+
+class StratumOutcome(Record):
+    """What came of a stratum: scenes tried, those with an accepted case, and cases."""
+
+    condition: str
+    scenes: int
+    drawn: int
+    usable: int
+    tried: int
+    with_case: int
+    cases: int
+    wanted: int
+    #: that a scene of it was tried, and that one that was tried gave no case; None where none was
+    p_selected: float | None = None
+    p_refused: float | None = None
+
+
+# --- cases -------------------------------------------------------------------------------------
 
 
 class GateResult(Record):
@@ -94,7 +140,7 @@ class Case(Stored):
     def pictures(self) -> dict[str, Sha256]:
         """Every picture, whole: its path -> hash of its file, or of its pixels where no file holds it whole."""
         parts = {patch.file for patch in self.patches.values()}
-        stored = {name: told for name, told in self.files.items() if name not in parts}
+        stored = {name: digest for name, digest in self.files.items() if name not in parts}
         return stored | {name: patch.whole for name, patch in self.patches.items()}
 
     @property
@@ -228,3 +274,19 @@ class Benchmark(Stored):
     decel_band: tuple[float, float]
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()
+
+
+# --- shards ------------------------------------------------------------------------------------
+# One of several folders that become one benchmark.
+
+
+class Shard(Stored):
+    """``shard.json``: which part of a plan is built in this folder; the others are planned here and built elsewhere.
+
+    ``plan``: hash of the pairs that the shards share out; ``done``: every pair of this part is accepted or refused.
+    """
+
+    index: int = Field(ge=1)
+    count: int = Field(ge=1)
+    plan: Sha256
+    done: bool = False

@@ -39,7 +39,7 @@ MENDABLE: tuple[Failure, ...] = (*TRANSIENT, "fault", "")
 Isolation = Literal["process", "server", "none", ""]
 
 
-#: what the response to the hazard is held against; see :mod:`cfgen.metrics.floor`
+#: what the response to the hazard is held against; see :mod:`cfgen.metrics.success`
 FloorKind = Literal["mean", "rerun", "null", "nuisance", "worst"]
 
 
@@ -181,8 +181,8 @@ class Verdict(Stored):
     @model_validator(mode="after")
     def _scored_has_scores(self) -> Self:
         """A judge may leave dimensions out that it does not judge."""
-        given = [score is not None for score in self.scores.values()]
-        if (self.status == "scored") != (bool(given) and all(given)):
+        present = [score is not None for score in self.scores.values()]
+        if (self.status == "scored") != (bool(present) and all(present)):
             raise ValueError("a verdict has scores, and all of them given, exactly when its status is scored")
         return self
 
@@ -238,3 +238,28 @@ class ReviewFile(Stored):
     rater: Identifier
     case_id: Identifier
     history: tuple[Review, ...] = ()
+
+
+# --- interventions -----------------------------------------------------------------------------
+# What happened when a planner was made to plan for reasoning that was not its own.
+
+#: the stage of the trace that was replaced
+Swap = Literal["longitudinal", "lateral", "justification"]
+
+
+class Intervention(Stored):
+    """One swap in one arm of one case. ``followed`` is None when the planner gave no plan for it."""
+
+    planner: Identifier
+    case_id: Identifier
+    arm: Arm
+    swap: Swap
+    given: Trace
+    followed: bool | None
+    #: m, mean distance of the new waypoints from the planner's own and from those it should move towards
+    from_own_m: float | None = Field(default=None, ge=0)
+    from_target_m: float | None = Field(default=None, ge=0)
+    reason: str = ""
+    failure: Failure = ""
+    fault: Fault | None = None
+    plan: Plan | None = None

@@ -180,8 +180,8 @@ class Scene(Stored):
         Raises:
             ValueError: it is something else (pydantic's ValidationError).
         """
-        told = self.extra.get("traffic")
-        return None if told is None else _TRAFFIC.validate_python(told)
+        content = self.extra.get("traffic")
+        return None if content is None else _TRAFFIC.validate_python(content)
 
     @property
     def front(self) -> Camera:

@@ -111,7 +111,7 @@ class ProbeRun(Stored):
         if self.half != "test":
             missing.append("free answers of the half on which nothing is tuned (--half test, the default)")
             return tuple(missing)
-        kinds = sum(k.startswith(FREE) and found.n > 0 for k, found in self.kinds.items())
+        kinds = sum(k.startswith(FREE) and kind_count.n > 0 for k, kind_count in self.kinds.items())
         if self.free < ENOUGH_FREE or kinds < ENOUGH_FREE_KINDS:
             unshown = sum(sum(k.left_out.values()) for name, k in self.kinds.items() if name.startswith(FREE))
             missing.append(
@@ -123,7 +123,7 @@ class ProbeRun(Stored):
 
     def twos(self, dimension: Dimension, free: bool) -> tuple[int, int, int, int]:
         """False 2s, of so many; missed 2s, of so many: of the free or of the scripted answers."""
-        kinds = [found for kind, found in self.kinds.items() if kind.startswith(FREE) == free]
+        kinds = [kind_count for kind, kind_count in self.kinds.items() if kind.startswith(FREE) == free]
         due, unjudged = (
             sum(getattr(k, name).get(dimension, 0) for k in kinds) for name in ("due_two", "unjudged")
         )
@@ -135,15 +135,18 @@ class ProbeRun(Stored):
     @property
     def waypoints_by_rubric(self) -> float | None:
         """Accuracy of waypoints on free answers whose label the paper's rubric does not contradict; None: no such."""
-        free = [found for kind, found in self.kinds.items() if kind.startswith(FREE)]
+        free = [kind_count for kind, kind_count in self.kinds.items() if kind.startswith(FREE)]
         n = sum(k.n - k.unjudged.get("waypoints", 0) for k in free) - self.contradicted
         return (sum(k.right["waypoints"] for k in free) - self.as_labelled) / n if n > 0 else None
 
     def accuracy_of_told(self) -> dict[Dimension, float] | None:
         """Accuracy without the kinds that the judge says it cannot tell; None when nothing else was asked."""
-        told = [found for kind, found in self.kinds.items() if kind not in self.blind_to]
-        n = {d: sum(found.n - found.unjudged.get(d, 0) for found in told) for d in self.accuracy}
-        return {d: sum(found.right[d] for found in told) / n[d] for d in n if n[d]} or None
+        tellable = [kind_count for kind, kind_count in self.kinds.items() if kind not in self.blind_to]
+        n = {
+            d: sum(kind_count.n - kind_count.unjudged.get(d, 0) for kind_count in tellable)
+            for d in self.accuracy
+        }
+        return {d: sum(kind_count.right[d] for kind_count in tellable) / n[d] for d in n if n[d]} or None
 
 
 class Calibration(Stored):

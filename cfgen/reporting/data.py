@@ -16,8 +16,8 @@ from cfgen.core.disk_backed import DiskCache, DiskList, DiskMap, DiskStore, List
 from cfgen.geometry.coherence import incoherent
 from cfgen.geometry.driving import Drive, Start, drive
 from cfgen.judge.stored import each_verdict
+from cfgen.metrics.intervals import blocks_of
 from cfgen.metrics.kinematics import Encounter, encounter, responds
-from cfgen.metrics.paired import blocks_of
 from cfgen.metrics.success import dimensions_scored, successes
 from cfgen.records import (
     DIMENSIONS,

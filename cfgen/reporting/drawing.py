@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Rate
 from cfgen.traces.study import ERRORS, Stratum
 
 _FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"

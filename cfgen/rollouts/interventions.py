@@ -17,7 +17,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Rate
 from cfgen.options import ScoreOptions
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation

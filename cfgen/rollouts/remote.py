@@ -16,7 +16,7 @@ from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Rate
 from cfgen.options import ScoreOptions
 from cfgen.planners.registry import Answers, OpenPlanner, is_weightless
 from cfgen.planners.retries import RetryingPlanner

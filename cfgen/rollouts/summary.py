@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from cfgen.core.files import read_record
 from cfgen.core.sanitize import was_cut
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Rate
 from cfgen.records import (
     CONTROLS,
     DIMENSIONS,

@@ -15,7 +15,7 @@ from cfgen.core.errors import InputError, StoreError, warn
 from cfgen.core.files import read_record
 from cfgen.core.locks import turn
 from cfgen.core.paths import scenarios_dir
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Rate
 from cfgen.options import ScoreOptions
 from cfgen.planners.fingerprint import changes
 from cfgen.planners.outputs import EXPORTS

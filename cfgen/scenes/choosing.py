@@ -19,7 +19,7 @@ from typing import Any
 from cfgen.core.disk_backed import indexed
 from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.hashing import derive_seed
-from cfgen.records.sampling import Sampling, Stratum
+from cfgen.records.cases import Sampling, Stratum
 from cfgen.scenes.folder import SCENE_FILE, find_scenes
 from cfgen.scenes.perceived_tags import SeenTags
 from cfgen.scenes.tags import SEEN, SEEN_BY, Tags, Value, tags_of

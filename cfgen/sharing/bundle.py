@@ -22,10 +22,8 @@ from cfgen.judge.registry import stored_judge
 from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.registry import Rubric, bounds_overall
 from cfgen.judge.stored import scored_as, stored_verdicts, unscored
-from cfgen.metrics.floor import above_floor
-from cfgen.metrics.paired import Difference, blocks_of
-from cfgen.metrics.rates import Rate
-from cfgen.metrics.success import dimensions_scored, success_row, successes
+from cfgen.metrics.intervals import Difference, Rate, blocks_of
+from cfgen.metrics.success import above_floor, dimensions_scored, success_row, successes
 from cfgen.records import (
     CONTROLS,
     DIMENSIONS,
@@ -74,7 +72,7 @@ class Share(Record):
 
 
 class Figures(Record):
-    """One row of a leaderboard; see :class:`cfgen.metrics.success.SuccessRow` and :class:`cfgen.metrics.floor.Floor`.
+    """One row of a leaderboard; see :class:`cfgen.metrics.success.SuccessRow` and :class:`cfgen.metrics.success.Floor`.
 
     Attributes:
         leading: the last score that the judge gives, by which ``above`` (points above the floor, 0..1) is told.

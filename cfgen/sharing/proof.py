@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.network import without_secrets
-from cfgen.judge.rescore import rescored
 from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.hazard import Wording as HazardWording
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
+from cfgen.judge.stored import rescored
 from cfgen.records import Verdict, judged_as
 from cfgen.sharing.bundle import Bundle, Figures, Key, Wording, benchmark_hash, horizon_of, wording_of
 

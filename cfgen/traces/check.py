@@ -14,7 +14,6 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained, fault_of
 from cfgen.core.files import read_each, read_record
 from cfgen.core.progress import Progress
-from cfgen.judge.checker import Checker, broken
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
 from cfgen.judge.stored import scored_as, unscored
 from cfgen.records import Case, PlannerRun, Rollout, TraceVerdict
@@ -22,6 +21,7 @@ from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.storage.store import Store
+from cfgen.traces.checker import Checker, broken
 
 
 def check_traces(
@@ -48,23 +48,23 @@ def check_traces(
     """
     store = open_store(bench)
     planner = scored_as(store, planner)
-    found = [one for arm in arms for _, one in read_each(store.rollout_paths(planner, arm), Rollout)]
-    damaged = [str(one) for one in found if isinstance(one, StoreError)]
-    rollouts = [one for one in found if isinstance(one, Rollout) and one.plan is not None]
+    records = [record for arm in arms for _, record in read_each(store.rollout_paths(planner, arm), Rollout)]
+    damaged = [str(record) for record in records if isinstance(record, StoreError)]
+    rollouts = [record for record in records if isinstance(record, Rollout) and record.plan is not None]
     if not rollouts:
         raise InputError(
             f"planner '{planner}' has no plan in {store.root} for the arms {', '.join(arms)}; "
             f"{unscored(store, planner)}"
         )
-    known = {*store.case_ids()}
-    todo = [r for r in rollouts if r.case_id in known and not _kept(store, checker, r, retry_failed)]
+    case_ids = {*store.case_ids()}
+    todo = [r for r in rollouts if r.case_id in case_ids and not _kept(store, checker, r, retry_failed)]
     progress = Progress(f"{checker.name}: traces", len(todo), quiet)
     if by is None:
         _check(store, checker, todo, progress.step, strict)
     else:
         _check_afar(store, checker, todo, progress.step, strict, by)
-    kept = (_kept(store, checker, r) for r in rollouts)
-    return [verdict for verdict in kept if verdict is not None], damaged
+    verdicts = (_kept(store, checker, r) for r in rollouts)
+    return [verdict for verdict in verdicts if verdict is not None], damaged
 
 
 def _check(
@@ -97,7 +97,7 @@ class Workers:
 
 #: traces that a worker checks at once
 _PIECE = 8
-_made: list[Checker] = []
+_worker_checkers: list[Checker] = []
 
 
 def _check_afar(
@@ -119,8 +119,8 @@ def _check_afar(
 
     root = store.root.absolute()
     pieces = [todo[i : i + _PIECE] for i in range(0, len(todo), _PIECE)]
-    wanted = WorkerNeeds(most=len(pieces), model=True, folders=(root,), same=partial(taxonomy_identity, root))
-    with by.engine.pool(wanted) as pool:
+    needs = WorkerNeeds(most=len(pieces), model=True, folders=(root,), same=partial(taxonomy_identity, root))
+    with by.engine.pool(needs) as pool:
         for count in pool.run(partial(_check_there, root, by.make, checker.name, strict), pieces, lost):
             for _ in range(count):
                 step()
@@ -134,9 +134,9 @@ def _check_there(
     Raises:
         InputError: it is another checker than where the command was given.
     """
-    if not _made:
-        _made.append(make())
-    checker = _made[0]
+    if not _worker_checkers:
+        _worker_checkers.append(make())
+    checker = _worker_checkers[0]
     if checker.name != name:
         raise InputError(f"checker '{name}': a worker has '{checker.name}'; put the same files on every node")
     _check(Store(root), checker, piece, lambda: None, strict)
@@ -179,10 +179,10 @@ def _kept(store: Store, checker: Checker, r: Rollout, retry_failed: bool = False
     """What is there already; a damaged record is as good as none."""
     path = store.trace_path(checker.name, r.planner, r.arm, r.case_id, r.repeat)
     try:
-        found = read_record(path, TraceVerdict) if path.is_file() else None
+        verdict = read_record(path, TraceVerdict) if path.is_file() else None
     except StoreError:
         return None
-    return None if found and retry_failed and found.status == "failed" else found
+    return None if verdict and retry_failed and verdict.status == "failed" else verdict
 
 
 def _verdict(checker: Checker, rollout: Rollout, reply: TraceReply) -> TraceVerdict:

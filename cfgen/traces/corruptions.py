@@ -1,11 +1,11 @@
 """Ways to break one edge of a consistent trace (Pinocchio section 8.3.1), each with the relation that it is to break.
 
 A corruption returns the broken trace, or why it cannot be made. Whether it is really broken is decided afterwards, by
-geometry and construction, never here.
+geometry and construction, never here. First the synthetic failures, for verifiers of plans: words and action stay, the
+motion fails them, as in SEAL (section V-D, Figure 5) and VEGAS (section 4.1, appendix 10.2).
 """
 
 import random
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -18,10 +18,67 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.planners.responders import TIMES, a, plain, wrong_place
 from cfgen.records import LATERAL, Relation
 from cfgen.traces.facts import Content, Said, alike, named, rare
-from cfgen.traces.failures import FAILURES, Fail
-from cfgen.traces.intent import read_intent
-from cfgen.traces.sources import Source, announced, braked
-from cfgen.traces.wordings import DENIALS, MANOEUVRES, SCENES, VAGUE, say
+from cfgen.traces.scripted import DENIALS, MANOEUVRES, SCENES, VAGUE, Source, acted, announced, braked, say
+
+#: waypoints (24, 3) that fail a consistent trace, or why there are none
+Fail = Callable[[Source, random.Random], np.ndarray | str]
+#: s: when a manoeuvre begins that comes too late
+_LATE_S = (4.0, 5.25)
+#: of what was to be done, what a plan does that falls short
+_SHORT = (0.02, 0.22)
+
+
+def _along(source: Source) -> tuple[np.ndarray, np.ndarray]:
+    """(25,) m along the lane and beside it, from t0 on."""
+    s, aside = source.facts.lane.locate(source.said.waypoints[:, :2])
+    return np.append(0.0, s), np.append(0.0, aside)
+
+
+def _other_plan(source: Source, rng: random.Random) -> np.ndarray | str:
+    """Another manoeuvre, carried out well: "a totally different plan"."""
+    manoeuvres = [name for name in sorted(MANOEUVRES) if name != source.manoeuvre]
+    return acted(source.facts.base, rng.choice(manoeuvres), rng.choice(("left", "right")))
+
+
+def _short(source: Source, rng: random.Random) -> np.ndarray | str:
+    """A little of it: the right thing, not enough of it."""
+    s, aside = _along(source)
+    steady, part = source.facts.base.speed * TIMES, rng.uniform(*_SHORT)
+    return source.facts.base.follow(steady + part * (s - steady), part * aside)
+
+
+def _late(source: Source, rng: random.Random) -> np.ndarray | str:
+    """The same, begun when most of the plan is over."""
+    s, aside = _along(source)
+    begin, v = rng.uniform(*_LATE_S), source.facts.base.speed
+    since = np.maximum(TIMES - begin, 0.0)
+    s = np.where(since > 0, v * begin + np.interp(since, TIMES, s), v * TIMES)
+    return source.facts.base.follow(s, np.interp(since, TIMES, aside))
+
+
+def _half(source: Source, rng: random.Random) -> np.ndarray | str:
+    """Of a manoeuvre along and across the lane one alone."""
+    s, aside = _along(source)
+    steady = source.facts.base.speed * TIMES
+    if np.abs(aside).max() < 0.5 or np.abs(s - steady).max() < 2.0:
+        return "it is of one part"
+    return source.facts.base.follow(*((s, np.zeros_like(s)) if rng.random() < 0.5 else (steady, aside)))
+
+
+FAILURES: dict[str, Fail] = {
+    "another plan driven": _other_plan,
+    "falls short": _short,
+    "begins too late": _late,
+    "half of it driven": _half,
+}
+
+
+def synthetic(kind: str) -> bool:
+    """Whether a kind of a pool ("E4: falls short of the action") is one of these."""
+    return any(f"{name} " in f"{kind} " for name in FAILURES)
+
+
+# --- corruptions -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -44,15 +101,13 @@ class Kind:
     target: Relation
     make: Corrupt
     donor: str = ""
-    #: only where words and things are known by construction
-    scripted: bool = False
 
 
-def near(one: Source, other: Source) -> bool:
+def near(first: Source, second: Source) -> bool:
     """Whether two traces are of the same drive, or about hazards of the same cluster."""
     return (
-        one.facts.drive == other.facts.drive
-        or one.facts.case.hazard.cluster == other.facts.case.hazard.cluster
+        first.facts.drive == second.facts.drive
+        or first.facts.case.hazard.cluster == second.facts.case.hazard.cluster
     )
 
 
@@ -76,16 +131,16 @@ def _swap_justification(target: Relation) -> Corrupt:
         if donor.said.trace.justification == source.said.trace.justification:
             return "donor says the same"
         trace = source.said.trace.model_copy(update={"justification": donor.said.trace.justification})
-        said = replace(source.said, trace=trace, grounds=donor.said.grounds, intent=donor.said.intent)
-        return Broken(said, source.arm, target, _donor(donor))
+        answer = replace(source.said, trace=trace, grounds=donor.said.grounds, intent=donor.said.intent)
+        return Broken(answer, source.arm, target, _donor(donor))
 
     return swap
 
 
 def _swap_action(target: Relation) -> Corrupt:
     def swap(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        given = donor.said.trace
-        action = {"longitudinal": given.longitudinal, "lateral": given.lateral}
+        donor_trace = donor.said.trace
+        action = {"longitudinal": donor_trace.longitudinal, "lateral": donor_trace.lateral}
         if all(getattr(source.said.trace, name) == value for name, value in action.items()):
             return "donor does the same"
         return _acting(source, action, target, _donor(donor))
@@ -104,7 +159,7 @@ def _swap_waypoints(target: Relation) -> Corrupt:
 
 
 def _donor(donor: Source) -> dict[str, Any]:
-    return {"donor": donor.facts.case.case_id, "donor_source": donor.source}
+    return {"donor": donor.facts.case.case_id}
 
 
 # --- one part rewritten -----------------------------------------------------------------------------------------
@@ -115,10 +170,10 @@ def _wrong_object(part: str, target: Relation) -> Corrupt:
 
     def wrong(source: Source, donor: Source, rng: random.Random) -> Broken | str:
         own = source.facts.case.hazard
-        others = [n for n, cluster in _things() if cluster != own.cluster and not alike(n, plain(own.name))]
-        if not others:
+        names = [n for n, cluster in _things() if cluster != own.cluster and not alike(n, plain(own.name))]
+        if not names:
             return "no other thing to name"
-        thing = rng.choice(others)
+        thing = rng.choice(names)
         return _said_of(source, part, thing, source.facts.place, target, rng, {"named": thing})
 
     return wrong
@@ -139,34 +194,34 @@ def _said_of(
     place: str,
     target: Relation,
     rng: random.Random,
-    told: dict[str, Any],
+    provenance: dict[str, Any],
 ) -> Broken:
     """The scene, or the justification, about another thing or place; what it announces stays."""
-    content, said = Content(thing, place), source.said
+    content, answer = Content(thing, place), source.said
     if part == "scene":
         words = say(rng.choice(SCENES), a(thing), place)
-        trace = said.trace.model_copy(update={"scene": words})
-        return Broken(replace(said, trace=trace, scene=content), source.arm, target, told)
-    silent = said.intent is not None and not said.intent.longitudinal
+        trace = answer.trace.model_copy(update={"scene": words})
+        return Broken(replace(answer, trace=trace, scene=content), source.arm, target, provenance)
+    silent = answer.intent is not None and not answer.intent.longitudinal
     wordings = VAGUE if silent else MANOEUVRES[source.manoeuvre][2]
     words = say(rng.choice(wordings), a(thing), place, source.side)
-    trace = said.trace.model_copy(update={"justification": words})
-    return Broken(replace(said, trace=trace, grounds=content), source.arm, target, told)
+    trace = answer.trace.model_copy(update={"justification": words})
+    return Broken(replace(answer, trace=trace, grounds=content), source.arm, target, provenance)
 
 
 @cache
 def _things() -> tuple[tuple[str, str], ...]:
     """Plain names and clusters of hazards that no street holds by itself."""
     hazards = load_taxonomy().hazards
-    found = {named(h): h.cluster for h in hazards if h.kind == "hazard"}
-    return tuple((name, cluster) for name, cluster in sorted(found.items()) if rare(name))
+    clusters = {named(h): h.cluster for h in hazards if h.kind == "hazard"}
+    return tuple((name, cluster) for name, cluster in sorted(clusters.items()) if rare(name))
 
 
 def _denied(source: Source, donor: Source, rng: random.Random) -> Broken | str:
     words = rng.choice(DENIALS)
     trace = source.said.trace.model_copy(update={"scene": words})
-    said = replace(source.said, trace=trace, scene=Content(denies=True))
-    return Broken(said, source.arm, "E1", {"denies": True})
+    answer = replace(source.said, trace=trace, scene=Content(denies=True))
+    return Broken(answer, source.arm, "E1", {"denies": True})
 
 
 def _other_frame(target: Relation) -> Corrupt:
@@ -182,14 +237,14 @@ def _other_manoeuvre(which: Callable[[Source, random.Random], tuple[str, str] | 
     """A justification that argues for another manoeuvre about the same thing, in one of its wordings."""
 
     def argue(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        found = which(source, rng)
-        if isinstance(found, str):
-            return found
-        manoeuvre, side = found
+        argued = which(source, rng)
+        if isinstance(argued, str):
+            return argued
+        manoeuvre, side = argued
         words = say(rng.choice(MANOEUVRES[manoeuvre][2]), a(source.facts.thing), source.facts.place, side)
         trace = source.said.trace.model_copy(update={"justification": words})
-        said = replace(source.said, trace=trace, intent=announced(manoeuvre, side))
-        return Broken(said, source.arm, "E3", {"argues": f"{manoeuvre} {side}".strip()})
+        answer = replace(source.said, trace=trace, intent=announced(manoeuvre, side))
+        return Broken(answer, source.arm, "E3", {"argues": f"{manoeuvre} {side}".strip()})
 
     return argue
 
@@ -208,71 +263,12 @@ def _other_side(source: Source, rng: random.Random) -> tuple[str, str] | str:
     return source.manoeuvre, "right" if source.side == "left" else "left"
 
 
-#: a verb and its opposite: plain, with he or she, with -ing
-_VERBS = (
-    (("slow down", "slows down", "slowing down"), ("speed up", "speeds up", "speeding up")),
-    (("slow", "slows", "slowing"), ("speed up", "speeds up", "speeding up")),
-    (("brake", "brakes", "braking"), ("accelerate", "accelerates", "accelerating")),
-    (("decelerate", "decelerates", "decelerating"), ("accelerate", "accelerates", "accelerating")),
-    (("reduce", "reduces", "reducing"), ("raise", "raises", "raising")),
-    (("yield to", "yields to", "yielding to"), ("accelerate past", "accelerates past", "accelerating past")),
-    (("yield", "yields", "yielding"), ("accelerate", "accelerates", "accelerating")),
-    (("stop", "stops", "stopping"), ("speed up", "speeds up", "speeding up")),
-    (("accelerate", "accelerates", "accelerating"), ("brake", "brakes", "braking")),
-    (("speed up", "speeds up", "speeding up"), ("slow down", "slows down", "slowing down")),
-    (("maintain", "maintains", "maintaining"), ("reduce", "reduces", "reducing")),
-    (("hold", "holds", "holding"), ("reduce", "reduces", "reducing")),
-    (("keep", "keeps", "keeping"), ("reduce", "reduces", "reducing")),
-)
-#: not a verb: a full stop, a stop sign, brake lights
-_VERB = r"(?<!full )(?<!\ba ){}(?! (?:sign|line|light|lamp|signal)s?\b)"
-
-
-def _table(other: Callable[[str, str, int], str]) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (_VERB.format(rf"\b{form}\b"), other(form, against[k], k))
-        for forms, against in _VERBS
-        for k, form in enumerate(forms)
-    )
-
-
-def _denial(form: str, against: str, k: int) -> str:
-    plain_form = next(forms[0] for forms, _ in _VERBS if form in forms)
-    return (f"do not {plain_form}", f"does not {plain_form}", f"not {form}")[k]
-
-
-_OPPOSITES = _table(lambda form, against, k: against)
-_NEGATED = ((r"\bto (stop|brake|slow|yield)\b", r"not to \1"), *_table(_denial))
-
-
-def _reworded(table: tuple[tuple[str, str], ...], name: str) -> Corrupt:
-    """The first phrase of the words that has an opposite, turned; what they then announce is read again."""
-
-    def turn(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        words = source.said.trace.justification
-        for pattern, other in table:
-            turned, count = re.subn(pattern, other, words, count=1, flags=re.IGNORECASE)
-            if count:
-                intent = read_intent(turned)
-                if intent is None or intent == source.said.intent:
-                    return f"{name} words that cannot be read"
-                trace = source.said.trace.model_copy(
-                    update={"justification": turned[:1].upper() + turned[1:]}
-                )
-                return Broken(
-                    replace(source.said, trace=trace, intent=intent), source.arm, "E3", {"words": name}
-                )
-        return f"no phrase that can be {name}"
-
-    return turn
-
-
 # --- action and motion --------------------------------------------------------------------------------------------
 
 
-def _acting(source: Source, action: dict[str, str], target: Relation, told: dict[str, Any]) -> Broken:
+def _acting(source: Source, action: dict[str, str], target: Relation, provenance: dict[str, Any]) -> Broken:
     trace = source.said.trace.model_copy(update=action)
-    return Broken(replace(source.said, trace=trace), source.arm, target, told)
+    return Broken(replace(source.said, trace=trace), source.arm, target, provenance)
 
 
 def _wrong_side_action(target: Relation) -> Corrupt:
@@ -282,8 +278,8 @@ def _wrong_side_action(target: Relation) -> Corrupt:
             return _acting(source, {"lateral": lateral.removesuffix("left") + "right"}, target, {})
         if lateral.endswith("right"):
             return _acting(source, {"lateral": lateral.removesuffix("right") + "left"}, target, {})
-        others = [x for x in LATERAL if x.endswith(("left", "right")) and not x.startswith("in-lane")]
-        return _acting(source, {"lateral": rng.choice(others)}, target, {})
+        actions = [x for x in LATERAL if x.endswith(("left", "right")) and not x.startswith("in-lane")]
+        return _acting(source, {"lateral": rng.choice(actions)}, target, {})
 
     return wrong
 
@@ -291,8 +287,8 @@ def _wrong_side_action(target: Relation) -> Corrupt:
 def _wrong_speed_action(target: Relation) -> Corrupt:
     def wrong(source: Source, donor: Source, rng: random.Random) -> Broken | str:
         slow = source.said.trace.longitudinal in ("stop", "yield", "speed adapt")
-        other = rng.choice(("pass", "set speed tracking") if slow else ("stop", "yield"))
-        return _acting(source, {"longitudinal": other}, target, {})
+        action = rng.choice(("pass", "set speed tracking") if slow else ("stop", "yield"))
+        return _acting(source, {"longitudinal": action}, target, {})
 
     return wrong
 
@@ -316,8 +312,8 @@ def _other_pace(target: Relation) -> Corrupt:
     """The same way at another speed: what slows keeps its speed or gathers more, what keeps it brakes to a stand."""
 
     def pace(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        v, done = source.facts.base.speed, source.facts.done(source.said.waypoints)
-        if done.slowest < v - 1.0:
+        v, driven = source.facts.base.speed, source.facts.done(source.said.waypoints)
+        if driven.slowest < v - 1.0:
             gain = rng.choice((0.0, 0.8))
             s, name = v * TIMES + gain * TIMES**2 / 2, "keeps its speed" if not gain else "gathers speed"
         else:
@@ -343,21 +339,19 @@ def _failing(fail: Fail, target: Relation) -> Corrupt:
 KINDS: dict[str, Kind] = {
     "scene of a near case": Kind("E1", _swap_scene("E1"), "near"),
     "scene of a far case": Kind("E1", _swap_scene("E1"), "far"),
-    "wrong object in the scene": Kind("E1", _wrong_object("scene", "E1"), scripted=True),
-    "wrong side in the scene": Kind("E1", _wrong_side("scene", "E1"), scripted=True),
-    "scene denied": Kind("E1", _denied, scripted=True),
-    "frame before the edit": Kind("E1", _other_frame("E1"), scripted=True),
+    "wrong object in the scene": Kind("E1", _wrong_object("scene", "E1")),
+    "wrong side in the scene": Kind("E1", _wrong_side("scene", "E1")),
+    "scene denied": Kind("E1", _denied),
+    "frame before the edit": Kind("E1", _other_frame("E1")),
     "justification of a near case": Kind("E2", _swap_justification("E2"), "near"),
     "justification of a far case": Kind("E2", _swap_justification("E2"), "far"),
-    "wrong object in the justification": Kind("E2", _wrong_object("justification", "E2"), scripted=True),
-    "wrong side in the justification": Kind("E2", _wrong_side("justification", "E2"), scripted=True),
+    "wrong object in the justification": Kind("E2", _wrong_object("justification", "E2")),
+    "wrong side in the justification": Kind("E2", _wrong_side("justification", "E2")),
     "scene without the premise, near": Kind("E2-scene", _swap_scene("E2-scene"), "near"),
     "scene without the premise, far": Kind("E2-scene", _swap_scene("E2-scene"), "far"),
-    "premise elsewhere": Kind("E2-scene", _wrong_side("justification", "E2-scene"), scripted=True),
-    "argues for another speed": Kind("E3", _other_manoeuvre(_other_speed), scripted=True),
-    "argues for the other side": Kind("E3", _other_manoeuvre(_other_side), scripted=True),
-    "justification reversed": Kind("E3", _reworded(_OPPOSITES, "reversed")),
-    "justification negated": Kind("E3", _reworded(_NEGATED, "negated")),
+    "premise elsewhere": Kind("E2-scene", _wrong_side("justification", "E2-scene")),
+    "argues for another speed": Kind("E3", _other_manoeuvre(_other_speed)),
+    "argues for the other side": Kind("E3", _other_manoeuvre(_other_side)),
     "action of another side": Kind("E3", _wrong_side_action("E3")),
     "action of a near case": Kind("E4", _swap_action("E4"), "near"),
     "action of a far case": Kind("E4", _swap_action("E4"), "far"),

@@ -101,12 +101,12 @@ def _read(
         )
     edges: dict[Edge, bool | None] = {}
     for edge in QUESTIONS:
-        said = (row[edge] or "").strip().upper()
-        if said not in _SAID:
+        answer = (row[edge] or "").strip().upper()
+        if answer not in _SAID:
             raise InputError(
-                f"{where}: {edge}: expected CONSISTENT, INCONSISTENT or UNKNOWN, found '{said[:40]}'"
+                f"{where}: {edge}: expected CONSISTENT, INCONSISTENT or UNKNOWN, found '{answer[:40]}'"
             )
-        edges[edge] = _SAID[said]
+        edges[edge] = _SAID[answer]
     return rater, planner, case_id, arm, int(repeat), edges, row.get("note") or ""
 
 

@@ -1,7 +1,7 @@
 """Known answers as a training set: chats with image references, split by drive, balanced, with a card.
 
 For TRL's SFT trainer and for :mod:`examples.train_critic`; a critic reads the words that it was trained on, since both
-come from :func:`cfgen.judge.critic.critic_content`.
+come from :func:`cfgen.traces.critic.critic_content`.
 """
 
 import json
@@ -17,9 +17,8 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import must_be_new, png_bytes
 from cfgen.core.hashing import derive_id, derive_seed, hash_bytes
 from cfgen.core.progress import Progress
-from cfgen.judge.critic import critic_content
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, faithfulness_scene
-from cfgen.metrics.paired import recording_of
+from cfgen.metrics.intervals import recording_of
 from cfgen.models.base import Picture
 from cfgen.planners.verified import SYSTEM, check_question
 from cfgen.records import Edge, KnownPool, KnownTrace, Relation
@@ -27,6 +26,7 @@ from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import load_scene
 from cfgen.scenes.licences import check_redistribution, sources
 from cfgen.storage.store import Store
+from cfgen.traces.critic import critic_content
 from cfgen.traces.probe import KnownItem, known_item
 
 Use = Literal["critic", "verifier"]
@@ -76,19 +76,19 @@ def export_known(
     try:
         for name, examples in splits.items():
             _write(store, part, name, examples, use)
-        found = Exported(
+        exported = Exported(
             out,
             {name: len(examples) for name, examples in splits.items()},
             {name: len({e.known.drive for e in examples}) for name, examples in splits.items()},
             dict(dropped),
         )
-        (part / "README.md").write_text(_card(found, splits, pool, licences, use), encoding="utf-8")
+        (part / "README.md").write_text(_card(exported, splits, pool, licences, use), encoding="utf-8")
         part.rename(out)
     except OSError as error:
         raise InputError(f"{out}: cannot write ({error}); nothing was kept") from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
-    return found
+    return exported
 
 
 def by_recording(store: Store, pool: KnownPool) -> KnownPool:
@@ -99,12 +99,12 @@ def by_recording(store: Store, pool: KnownPool) -> KnownPool:
     """
     inputs = RolloutInputs(store, store.benchmark.seed)
     cases = {case.case_id: case for case in store.cases()}
-    asked = sorted({(k.case_id, k.arm) for k in pool.traces})
+    frames = sorted({(k.case_id, k.arm) for k in pool.traces})
     recording = {
-        case: recording_of(load_scene(store.scene_dir(cases[case].scene_id)).scene) for case, _ in asked
+        case: recording_of(load_scene(store.scene_dir(cases[case].scene_id)).scene) for case, _ in frames
     }
     first: dict[str, str] = {}
-    for case, arm in asked:
+    for case, arm in frames:
         shared = first.setdefault(hash_bytes(inputs.front(cases[case], arm).tobytes()), recording[case])
         own = recording[case]
         if shared != own:
@@ -129,21 +129,21 @@ def split(examples: Sequence[Example], seed: int, dropped: Counter[str]) -> dict
             "from more drives"
         )
     best: dict[str, list[Example]] | None = None
-    lost: Counter[str] = Counter()
+    drop_counts: Counter[str] = Counter()
     refused: InputError | None = None
     for attempt in range(_DRAWS):
         left_out: Counter[str] = Counter()
         try:
-            found = _split(examples, drives, random.Random(derive_seed(seed, "split", attempt)), left_out)
+            halves = _split(examples, drives, random.Random(derive_seed(seed, "split", attempt)), left_out)
         except InputError as error:
             refused = error
             continue
-        if best is None or _size(found) > _size(best):
-            best, lost = found, left_out
+        if best is None or _size(halves) > _size(best):
+            best, drop_counts = halves, left_out
     if best is None:
         assert refused is not None
         raise refused
-    dropped.update(lost)
+    dropped.update(drop_counts)
     return best
 
 
@@ -158,11 +158,11 @@ def _split(
 ) -> dict[str, list[Example]]:
     drives = list(drives)
     rng.shuffle(drives)
-    held = set(drives[: max(1, round(HELD_OUT * len(drives)))])
-    of_case = {e.known.case_id: e.known.drive in held for e in examples}
+    test_drives = set(drives[: max(1, round(HELD_OUT * len(drives)))])
+    of_case = {e.known.case_id: e.known.drive in test_drives for e in examples}
     sides: dict[str, list[Example]] = {name: [] for name in SPLITS}
     for example in examples:
-        test = example.known.drive in held
+        test = example.known.drive in test_drives
         donor = example.known.provenance.get("donor")
         if donor is not None and of_case.get(donor, not test) != test:
             dropped["its donor is in the other split, or in none"] += 1
@@ -172,32 +172,34 @@ def _split(
 
 
 def _even(name: str, side: Sequence[Example], rng: random.Random, dropped: Counter[str]) -> list[Example]:
-    kept: list[Example] = []
+    balanced: list[Example] = []
     for relation in sorted({e.relation for e in side}):
-        both = {v: [e for e in side if (e.relation, e.consistent) == (relation, v)] for v in (True, False)}
-        n = min(map(len, both.values()))
+        by_verdict = {
+            v: [e for e in side if (e.relation, e.consistent) == (relation, v)] for v in (True, False)
+        }
+        n = min(map(len, by_verdict.values()))
         if n == 0:
             raise InputError(
-                f"export: {relation} cannot be balanced in the split '{name}': found {len(both[True])} consistent and "
-                f"{len(both[False])} inconsistent; raise --per-edge, or leave it out with --edges"
+                f"export: {relation} cannot be balanced in the split '{name}': found {len(by_verdict[True])} "
+                f"consistent and {len(by_verdict[False])} inconsistent; raise --per-edge, or leave it out with --edges"
             )
-        for found in both.values():
-            rng.shuffle(found)
-            dropped["one verdict too many in its split"] += len(found) - n
-            kept += found[:n]
-    rng.shuffle(kept)
-    return kept
+        for same_verdict in by_verdict.values():
+            rng.shuffle(same_verdict)
+            dropped["one verdict too many in its split"] += len(same_verdict) - n
+            balanced += same_verdict[:n]
+    rng.shuffle(balanced)
+    return balanced
 
 
 def _examples(pool: KnownPool, use: Use) -> list[Example]:
     if use == "critic":
         return [Example(k, r, v) for k in pool.traces for r, v in k.edges.items()]
-    found = []
-    for known in pool.traces:
-        both = [known.known.get("E4"), known.known.get("E5")]
-        if None not in both:
-            found.append(Example(known, "E4 and E5", all(both)))
-    return found
+    examples = []
+    for trace in pool.traces:
+        verdicts = [trace.known.get("E4"), trace.known.get("E5")]
+        if None not in verdicts:
+            examples.append(Example(trace, "E4 and E5", all(verdicts)))
+    return examples
 
 
 def _licences(store: Store, pool: KnownPool, allowed: Collection[str]) -> dict[str, int]:
@@ -207,10 +209,10 @@ def _licences(store: Store, pool: KnownPool, allowed: Collection[str]) -> dict[s
         InputError: one that is not known to permit handing on what is made of its images, and is not in ``allowed``.
     """
     cases = {k.case_id for k in pool.traces}
-    found = sources(store, (c.scene_id for c in store.cases() if c.case_id in cases))
-    check_redistribution(store.root, found, allowed, "for a set that stays with you, or")
+    scene_sources = sources(store, (c.scene_id for c in store.cases() if c.case_id in cases))
+    check_redistribution(store.root, scene_sources, allowed, "for a set that stays with you, or")
     licences: Counter[str] = Counter()
-    for (licence, _), n in found.items():
+    for (licence, _), n in scene_sources.items():
         licences[licence] += n
     return dict(licences)
 
@@ -231,8 +233,8 @@ def _write(store: Store, part: Path, name: str, examples: Sequence[Example], use
     rows: dict[int, str] = {}
     progress = Progress(f"{name}: rows", len(examples))
     for places in of_trace.values():  # one trace's pictures in memory at a time
-        known = examples[places[0]].known
-        item = known_item(inputs, cases[known.case_id], known)
+        trace = examples[places[0]].known
+        item = known_item(inputs, cases[trace.case_id], trace)
         for i in places:
             row = {**chat(part, item, examples[i]), **_about(examples[i])}
             rows[i] = json.dumps(row, ensure_ascii=False)
@@ -247,7 +249,6 @@ def _about(e: Example) -> dict[str, Any]:
         "edge": e.relation,
         "drive": derive_id("drive", e.known.drive),
         "kind": e.known.kind,
-        "source": e.known.source,
     }
 
 
@@ -263,21 +264,21 @@ def _verifier_row(part: Path, item: KnownItem, e: Example) -> dict[str, Any]:
     content: list[dict[str, str]] = [{"type": "text", "text": f"{SYSTEM}\n\n"}]
     images = []
     for turn in ask.turns:
-        for one in turn.parts:
-            if isinstance(one, Picture):
-                images.append(_image(part, one.data, "jpg"))
+        for block in turn.parts:
+            if isinstance(block, Picture):
+                images.append(_image(part, block.data, "jpg"))
                 content.append({"type": "image"})
             else:
-                content.append({"type": "text", "text": f"{one}\n"})
+                content.append({"type": "text", "text": f"{block}\n"})
     return _row(content, images, "YES" if e.consistent else "NO")
 
 
 def _row(content: Sequence[Mapping[str, str]], images: list[str], verdict: str) -> dict[str, Any]:
-    said = f"<verdict>{verdict}</verdict>"
+    answer = f"<verdict>{verdict}</verdict>"
     return {
         "messages": [
             {"role": "user", "content": list(content)},
-            {"role": "assistant", "content": [{"type": "text", "text": said}]},
+            {"role": "assistant", "content": [{"type": "text", "text": answer}]},
         ],
         "images": images,
         "verdict": verdict,
@@ -298,7 +299,7 @@ def _question(relation: str) -> str:
 
 
 def _card(
-    found: Exported,
+    exported: Exported,
     splits: Mapping[str, Sequence[Example]],
     pool: KnownPool,
     licences: Mapping[str, int],
@@ -316,7 +317,7 @@ def _card(
         "| split | rows | drives | " + " | ".join(relations) + " |",
         "|---|---:|---:|" + "---:|" * len(relations),
         *(
-            f"| {name} | {found.rows[name]} | {found.drives[name]} | "
+            f"| {name} | {exported.rows[name]} | {exported.drives[name]} | "
             + " | ".join(str(sum(e.relation == r for e in splits[name])) for r in relations)
             + " |"
             for name in SPLITS
@@ -325,14 +326,13 @@ def _card(
         "Half of each number is consistent, half is not. No drive is in both splits, and no trace carries words or "
         "waypoints of a drive of the other. Plots of equal waypoints may be in both; they show nothing of a drive.",
         "",
-        f"- Sources: {', '.join(pool.sources)}. Seed {pool.seed}.",
-        f"- Written by a model: {pool.corruptor or 'none'}. Confirmed by a second model: {pool.second or 'none'}.",
+        f"- Scripted answers, broken in one part by construction. Seed {pool.seed}.",
         f"- Licences of the scenes: {', '.join(f'{name} ({n} scenes)' for name, n in licences.items())}.",
-        f"- Left out here: {', '.join(f'{n}: {why}' for why, n in found.dropped.items() if n) or 'nothing'}.",
+        f"- Left out here: {', '.join(f'{n}: {why}' for why, n in exported.dropped.items() if n) or 'nothing'}.",
         f"- Dropped before, while they were made: {sum(pool.dropped.values())}.",
         "- Kinds: " + ", ".join(f"{kind} {n}" for kind, n in sorted(kinds.items())) + ".",
         "",
-        "What a model learns here is to tell these kinds apart; probe it on other sources before it is trusted.",
+        "What a model learns here is to tell these kinds apart; probe it on other answers before it is trusted.",
         "",
     ]
     return "\n".join(lines)

@@ -1,19 +1,168 @@
-"""What is true of a case whatever a planner says of it: its lane, its motion, and what was put where."""
+"""What is true of a case whatever a planner says of it: lane, motion, what was put where, where there is room."""
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
-from cfgen.geometry.manoeuvre import SAME_SPEED, Done, Margin, keeps_action, keeps_lateral, keeps_longitudinal
+from cfgen.geometry.manoeuvre import (
+    ASIDE,
+    SAME_SPEED,
+    Done,
+    Margin,
+    keeps_action,
+    keeps_lateral,
+    keeps_longitudinal,
+)
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.vocabulary import class_of, things
+from cfgen.judge.offline.motion import road_shares
+from cfgen.perception.lanes import LanesSeen
+from cfgen.perception.view import SceneView
 from cfgen.planners.responders import Baseline, Target, place_of, plain
 from cfgen.planners.settings import SCRIPTED
-from cfgen.records import Case, Hazard, Trace
-from cfgen.traces.intent import Intent, follows
-from cfgen.traces.room import Room
+from cfgen.records import Camera, Case, Hazard, Trace
+
+
+@dataclass(frozen=True)
+class Intent:
+    """``longitudinal`` and ``lateral`` as meta-actions (laterally also one of ``ASIDE``); "" where words are silent."""
+
+    longitudinal: str = ""
+    lateral: str = ""
+
+
+# --- does an action follow? -----------------------------------------------------------------------------------
+
+_PACE = {"stop": "slow", "yield": "slow", "set speed tracking": "keep", "pass": "fast"}
+
+
+def follows(intent: Intent, longitudinal: str, lateral: str) -> bool | None:
+    """Whether a declared action is the announced one (E3); None where neither can be said.
+
+    Where words are silent about speed or way they contradict no speed and no small move aside.
+    """
+    verdicts = _speed_follows(intent.longitudinal, longitudinal), _way_follows(intent.lateral, lateral)
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def _speed_follows(announced: str, declared: str) -> bool | None:
+    if not announced or announced == declared:
+        return True
+    if declared == "speed adapt":
+        return True if _PACE[announced] == "slow" else None
+    if declared not in _PACE:
+        return None
+    return _PACE[announced] == _PACE[declared]
+
+
+def _way_follows(announced: str, declared: str) -> bool | None:
+    side, kind = _side(declared), declared.removesuffix(" left").removesuffix(" right")
+    if not declared or kind in ("merge", "pull over"):
+        return None
+    if not announced:
+        return True if kind in ("lane keeping", "in-lane nudge") else None
+    if _side(announced) != side:
+        # a small move within the lane is still keeping it
+        return (
+            None
+            if {kind, announced} == {"in-lane nudge", "lane keeping"} or _small(announced, kind)
+            else False
+        )
+    if announced == declared or announced in ASIDE:
+        return True if announced not in ASIDE or kind != "turn" else None
+    return False if "turn" in (kind, announced.split()[0]) else None
+
+
+def _small(announced: str, kind: str) -> bool:
+    return kind == "lane keeping" and announced.startswith("in-lane nudge")
+
+
+def _side(action: str) -> str:
+    return next((side for side in ("left", "right") if action.endswith(side)), "")
+
+
+# --- room --------------------------------------------------------------------------------------
+# Where there is room beside the car's way: ground that perception saw as road, with nothing on it.
+
+#: m beside the recorded way up to which a car is as good as on it, and beyond which it is in another lane.
+OWN_M, OTHER_M = 0.7, 2.2
+#: m ahead: nearer the car's own ground is out of the frame, farther a car is a few pixels.
+_NEAREST_M, _FARTHEST_M = 6.0, 45.0
+#: Share of the ground under the car that is seen as road, at every place that is looked at.
+_ROAD = 0.75
+#: Places that have to be seen.
+_LEAST = 3
+#: m: half of a lane's width.
+_HALF_M = 1.75
+
+
+@dataclass(frozen=True)
+class Room:
+    """``lane``: the recorded way. ``view``: what the unchanged frame shows at t0, None where nobody kept it.
+
+    ``kerb``: 1 where that is on the left, else -1.
+    """
+
+    lane: EgoPath
+    camera: Camera
+    view: SceneView | None
+    kerb: int = -1
+
+    def allows(self, waypoints: np.ndarray) -> bool:
+        """Whether a plan (N, >= 2) stays on the recorded way, or goes where the frame shows free road and a lane.
+
+        What lies farther than can be told is taken to go on as the road does there. Where nothing was seen there is
+        no room.
+        """
+        xy = np.asarray(waypoints, float)[:, :2]
+        key = xy.tobytes()
+        if key not in self._asked:
+            self._asked[key] = self._allows(xy)
+        return self._asked[key]
+
+    def _allows(self, xy: np.ndarray) -> bool:
+        s, aside = self.lane.locate(xy)
+        out = np.abs(aside) > OWN_M
+        if not out.any():
+            return True
+        reach = float(aside[np.abs(aside).argmax()])
+        if self.view is None or (abs(reach) > OTHER_M and not self._lane_at(reach)):
+            return False
+        s, aside = np.clip(s[out], _NEAREST_M, _FARTHEST_M), aside[out]
+        beyond = np.linspace(min(s[0], _FARTHEST_M - 10), _FARTHEST_M, 6)
+        s, aside = np.append(s, beyond), np.append(aside, np.full(len(beyond), reach))
+        shares = road_shares(np.column_stack(self.lane.at(s, aside)), self.view, self.camera)
+        visible = shares[np.isfinite(shares)]
+        return bool(len(visible) >= _LEAST and (visible >= _ROAD).all())
+
+    def _lane_at(self, reach: float) -> bool:
+        """Whether a lane lies ``reach`` m to the left: road for all its width, and towards the kerb a line before it.
+
+        Without a line, road towards the kerb may be a row for parked cars, or a verge that looks as flat.
+        """
+        side = 1 if reach > 0 else -1
+        if self._lanes.line(side) is not None:
+            return self._lanes.open_beyond(side, _HALF_M)
+        if side == self.kerb:
+            return False
+        edge = self._lanes.edge(side)
+        return edge is None or abs(edge) > abs(reach) + _HALF_M - 0.25
+
+    @cached_property
+    def _asked(self) -> dict[bytes, bool]:
+        """What was answered: the same plan comes up again and again."""
+        return {}
+
+    @cached_property
+    def _lanes(self) -> LanesSeen:
+        assert self.view is not None
+        return LanesSeen.of(self.view, self.camera, self.lane)
+
+
+# --- facts -------------------------------------------------------------------------------------
 
 #: Things that a street may hold by itself: that an edit did not add one does not make it absent from the frame.
 _COMMON = re.compile(
@@ -58,11 +207,11 @@ def rare(thing: str) -> bool:
     return bool(_UNCOMMON.search(thing)) or not _COMMON.search(thing)
 
 
-def alike(one: str, other: str) -> bool:
+def alike(first: str, second: str) -> bool:
     """Whether two names may mean one thing: they share a word, or are of one class of road objects."""
-    if set(one.split()) & set(other.split()) - {"of", "a", "the"}:
+    if set(first.split()) & set(second.split()) - {"of", "a", "the"}:
         return True
-    classes = [{class_of(word).name for word, _ in things(name.lower())} for name in (one, other)]
+    classes = [{class_of(word).name for word, _ in things(name.lower())} for name in (first, second)]
     return bool(classes[0] & classes[1])
 
 
@@ -119,8 +268,8 @@ class CaseFacts:
             return None if self.at_the_edge and not _ENTERS.search(place) else True
         if self.at_the_edge and (IN_LANE in place or _ENTERS.search(place)):
             return None
-        one, other = (_SIDE.search(words) for words in (place, self.place))
-        if one and other and one[0] == other[0]:
+        stated_side, true_side = (_SIDE.search(words) for words in (place, self.place))
+        if stated_side and true_side and stated_side[0] == true_side[0]:
             return None
         return False
 
@@ -145,36 +294,36 @@ def premise(scene: Content, grounds: Content) -> bool | None:
     return None if alike(scene.thing, grounds.thing) else False
 
 
-def relations(facts: CaseFacts, arm: str, said: Said) -> dict[str, Margin]:
+def relations(facts: CaseFacts, arm: str, answer: Said) -> dict[str, Margin]:
     """What geometry and construction say of each relation; those of which they say nothing are left out."""
-    trace = said.trace
-    done = facts.done(said.waypoints)
-    found: dict[str, Margin] = {}
-    if said.scene:
-        found["E1"] = Margin(facts.shows(said.scene, arm))
-    if said.grounds:
-        found["E2"] = Margin(facts.shows(said.grounds, arm))
-    if said.scene and said.grounds:
-        found["E2-scene"] = Margin(premise(said.scene, said.grounds))
-    if said.intent:
-        found["E3"] = Margin(follows(said.intent, trace.longitudinal, trace.lateral))
-        found["E5"] = keeps_intent(said.intent, done)
-    found["E4"] = keeps_action(trace.longitudinal, trace.lateral, done)
+    trace = answer.trace
+    driven = facts.done(answer.waypoints)
+    margins: dict[str, Margin] = {}
+    if answer.scene:
+        margins["E1"] = Margin(facts.shows(answer.scene, arm))
+    if answer.grounds:
+        margins["E2"] = Margin(facts.shows(answer.grounds, arm))
+    if answer.scene and answer.grounds:
+        margins["E2-scene"] = Margin(premise(answer.scene, answer.grounds))
+    if answer.intent:
+        margins["E3"] = Margin(follows(answer.intent, trace.longitudinal, trace.lateral))
+        margins["E5"] = keeps_intent(answer.intent, driven)
+    margins["E4"] = keeps_action(trace.longitudinal, trace.lateral, driven)
     # a plan that drives where no room was seen is nobody's model of a good one, whatever it was told to do
-    if any(found[e].kept for e in ("E4", "E5") if e in found) and not facts.room.allows(said.waypoints):
-        found |= {e: Margin(None) for e in ("E4", "E5") if e in found and found[e].kept}
-    return {name: margin for name, margin in found.items() if margin.kept is not None}
+    if any(margins[e].kept for e in ("E4", "E5") if e in margins) and not facts.room.allows(answer.waypoints):
+        margins |= {e: Margin(None) for e in ("E4", "E5") if e in margins and margins[e].kept}
+    return {name: margin for name, margin in margins.items() if margin.kept is not None}
 
 
-def keeps_intent(intent: Intent, done: Done) -> Margin:
+def keeps_intent(intent: Intent, driven: Done) -> Margin:
     """Whether the waypoints do what words announce; words that announce nothing are kept by any motion."""
     claims = []
     if intent.longitudinal:
         # words that keep the speed mean this one; the action may converge to another
         steady = intent.longitudinal == "set speed tracking"
-        claims.append(keeps_longitudinal(SAME_SPEED if steady else intent.longitudinal, done))
+        claims.append(keeps_longitudinal(SAME_SPEED if steady else intent.longitudinal, driven))
     if intent.lateral:
-        claims.append(keeps_lateral(intent.lateral, done))
+        claims.append(keeps_lateral(intent.lateral, driven))
     broken = [c for c in claims if c.kept is False]
     if broken:
         return max(broken, key=lambda c: c.by)

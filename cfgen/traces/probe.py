@@ -5,22 +5,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from cfgen.core.errors import InputError
+from cfgen.core.faults import contained
 from cfgen.core.files import write_record
-from cfgen.core.hashing import derive_id
+from cfgen.core.hashing import derive_id, derive_seed, hash_json
 from cfgen.core.progress import Progress
-from cfgen.judge.checker import Checker
+from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
 from cfgen.metrics.faithfulness import OTHER_READING, EdgeVerdicts
 from cfgen.planners.protocol import Observation, Requirements
+from cfgen.planners.verified import SYSTEM, Verifier, named_verifier
 from cfgen.records import (
     Case,
     Edge,
     EdgeCount,
     EdgeProbe,
+    Fault,
     KindCount,
     KnownPool,
     KnownTrace,
@@ -32,6 +36,7 @@ from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
 from cfgen.storage.store import Store
+from cfgen.traces.checker import Checker, Done, Items, broken
 from cfgen.traces.pool import RELATIONS, write_pool
 
 #: What a verifier decides: whether the trajectory does what the writing says.
@@ -77,20 +82,20 @@ def probe_edges(
         InputError: a rubric without known answers. CfgenError: the model cannot be asked; nothing is written.
     """
     store = Store(bench)
-    asked = asked_of(checker.rubric.name)
-    traces = [k for k in pool.traces if not asked or asked.keys() & k.edges.keys()]
+    edges = asked_of(checker.rubric.name)
+    traces = [k for k in pool.traces if not edges or edges.keys() & k.edges.keys()]
     cases = {case.case_id: case for case in store.cases()}
     inputs = RolloutInputs(store, store.benchmark.seed)
     progress = Progress(f"{checker.name}: known traces", len(traces), quiet)
-    found: dict[str, TraceReply] = {}
+    replies: dict[str, TraceReply] = {}
 
     def done(key: str, reply: TraceReply) -> None:
-        found[key] = reply
+        replies[key] = reply
         progress.step()
 
     items = [(k.id, partial(known_item, inputs, cases[k.case_id], k)) for k in traces]
     checker.check(items, done, strict)
-    probe = summarize(checker, pool, traces, found, write_pool(store, pool))
+    probe = summarize(checker, pool, traces, replies, write_pool(store, pool))
     write_record(probe_path(store, probe), probe, store.work)
     return probe
 
@@ -101,20 +106,20 @@ def probe_path(store: Store, probe: EdgeProbe) -> Path:
     return store.root / "traces" / probe.checker / "probes" / f"{name}.json"
 
 
-def known_item(inputs: RolloutInputs, case: Case, known: KnownTrace) -> KnownItem:
+def known_item(inputs: RolloutInputs, case: Case, trace_record: KnownTrace) -> KnownItem:
     """What a checker sees of a known trace: the same as of a planner's answer."""
-    points, trace = np.array(known.waypoints), known.trace
+    points, trace = np.array(trace_record.waypoints), trace_record.trace
     action = f"Longitudinal: {trace.longitudinal}\nLateral: {trace.lateral}"
-    question = RolloutInput(case, known.arm, 0)
+    question = RolloutInput(case, trace_record.arm, 0)
     return KnownItem(
-        frame=inputs.front(case, known.arm),
+        frame=inputs.front(case, trace_record.arm),
         bev=bev(points),
         speed=speed_plot(points),
         scene=trace.scene,
         justification=trace.justification,
         action=action,
         waypoints=points,
-        plan=Plan(waypoints=known.waypoints, trace=trace),
+        plan=Plan(waypoints=trace_record.waypoints, trace=trace),
         observation=inputs.observation(question, Requirements()),
         text=f"{trace.scene}\n{trace.justification}\n{action}".strip(),
     )
@@ -127,21 +132,21 @@ def summarize(
     checker: Checker,
     pool: KnownPool,
     traces: Sequence[KnownTrace],
-    found: Mapping[str, TraceReply],
+    replies_by_id: Mapping[str, TraceReply],
     pool_hash: str,
 ) -> EdgeProbe:
     """Counts by relation, overall and by kind. A trace without a usable reply counts as wrong wherever it is asked."""
-    asked = asked_of(checker.rubric.name)
-    replies = [found.get(k.id, TraceReply(checker.model, reason="not asked")) for k in traces]
+    edge_of = asked_of(checker.rubric.name)
+    replies = [replies_by_id.get(k.id, TraceReply(checker.model, reason="not asked")) for k in traces]
     pairs = list(zip(traces, replies, strict=True))
     edges: dict[str, EdgeCount] = {
         relation: _count([(k.edges[relation], _said(r, edge)) for k, r in pairs if relation in k.edges])
-        for relation, edge in asked.items()
+        for relation, edge in edge_of.items()
     }
-    if not asked:
+    if not edge_of:
         edges[VERIFIED] = _count([(due, r.consistent) for k, r in pairs if (due := _moves(k)) is not None])
-    if len(asked) != 1:
-        five = tuple(asked) or RELATIONS
+    if len(edge_of) != 1:
+        five = tuple(edge_of) or RELATIONS
         overall = [(due, _overall(r)) for k, r in pairs if (due := _whole(k, five)) is not None]
         edges[OVERALL] = _count(overall)
     return EdgeProbe(
@@ -153,16 +158,15 @@ def summarize(
         n=len(traces),
         failed=sum(not r.usable for r in replies),
         edges=edges,
-        kinds=_kinds(pairs, asked),
-        sources=pool.sources,
+        kinds=_kinds(pairs, edge_of),
         faults=tuple(r.fault for r in replies if r.fault),
         verdicts=tuple(_kept(k.id, r) for k, r in pairs),
     )
 
 
-def _kept(known: str, reply: TraceReply) -> ProbeVerdict:
+def _kept(trace_id: str, reply: TraceReply) -> ProbeVerdict:
     return ProbeVerdict(
-        id=known, **{name: getattr(reply, name) for name in ProbeVerdict.model_fields if name != "id"}
+        id=trace_id, **{name: getattr(reply, name) for name in ProbeVerdict.model_fields if name != "id"}
     )
 
 
@@ -175,15 +179,15 @@ def _overall(reply: TraceReply) -> bool | None:
     return EdgeVerdicts(reply.edges).overall if reply.edges else reply.consistent
 
 
-def _whole(known: KnownTrace, five: Sequence[Relation]) -> bool | None:
-    verdicts = [known.known.get(r) for r in five if r != "E2-scene" or "E2" not in five]
+def _whole(trace: KnownTrace, five: Sequence[Relation]) -> bool | None:
+    verdicts = [trace.known.get(r) for r in five if r != "E2-scene" or "E2" not in five]
     return False if False in verdicts else None if None in verdicts else True
 
 
-def _moves(known: KnownTrace) -> bool | None:
+def _moves(trace: KnownTrace) -> bool | None:
     """Whether the waypoints do what action and words say; of what was aimed at or is whole."""
-    both = [known.known.get("E4"), known.known.get("E5")]
-    return False if False in both else None if None in both else True
+    verdicts = [trace.known.get("E4"), trace.known.get("E5")]
+    return False if False in verdicts else None if None in verdicts else True
 
 
 def _count(pairs: Sequence[tuple[bool, bool | None]]) -> EdgeCount:
@@ -198,23 +202,63 @@ def _count(pairs: Sequence[tuple[bool, bool | None]]) -> EdgeCount:
 
 
 def _kinds(
-    pairs: Sequence[tuple[KnownTrace, TraceReply]], asked: Mapping[Relation, Edge | None]
+    pairs: Sequence[tuple[KnownTrace, TraceReply]], edge_of: Mapping[Relation, Edge | None]
 ) -> dict[str, KindCount]:
     """By kind of corruption whether the broken relation was found; of whole traces whether all was left alone."""
     n: Counter[str] = Counter()
     right: Counter[str] = Counter()
     due: Callable[[KnownTrace], Sequence[tuple[bool, Edge | None]]] = lambda k: [  # noqa: E731
-        (k.edges[r], edge) for r, edge in asked.items() if r in k.edges and k.target in ("", r)
+        (k.edges[r], edge) for r, edge in edge_of.items() if r in k.edges and k.target in ("", r)
     ]
-    for known, reply in pairs:
-        if asked:
-            wanted = due(known)
-            hits = [_said(reply, edge) is verdict for verdict, edge in wanted]
+    for trace, reply in pairs:
+        if edge_of:
+            expected = due(trace)
+            hits = [_said(reply, edge) is verdict for verdict, edge in expected]
         else:
-            moves = _moves(known)
+            moves = _moves(trace)
             hits = [] if moves is None else [reply.consistent is moves]
         if hits:
-            name = f"{known.target}: {known.kind}" if known.target else known.kind
+            name = f"{trace.target}: {trace.kind}" if trace.target else trace.kind
             n[name] += 1
             right[name] += all(hits)
     return {name: KindCount(n=count, right=right[name]) for name, count in sorted(n.items())}
+
+
+# --- verifier ----------------------------------------------------------------------------------
+# A verifier of plans as a checker: one verdict, whether the trajectory does what the writing says.
+
+
+class VerifierChecker:
+    """``name`` as for ``verified:`` planners; a plan is consistent from a score of ``threshold`` on.
+
+    Raises:
+        InputError: an unknown verifier or option.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: Mapping[str, Any] | None = None,
+        threshold: float = 0.99,
+        cache: str = "",
+    ) -> None:
+        self.name = f"verifier-{name}"
+        self._verifier, by = named_verifier(name, options, cache)
+        self.model = f"verifier {by}, threshold {threshold:g}"
+        self.rubric = RubricId("verifier", "1", hash_json([SYSTEM, name, threshold]))
+        self._threshold = threshold
+
+    def check(self, items: Items, on_reply: Done, strict: bool = False) -> None:
+        """Raises:
+        InputError: items that are no known answers.
+        """
+        for key, build in items:
+            reply = contained(partial(self._one, self._verifier, build), f"trace {key}", strict=strict)
+            on_reply(key, broken(self.model, reply) if isinstance(reply, Fault) else reply)
+
+    def _one(self, verifier: Verifier, build: Callable[[], TraceItem]) -> TraceReply:
+        item = build()
+        if not isinstance(item, KnownItem):
+            raise InputError("verifier: expected a known trace with its plan, found one without; probe it")
+        score = verifier(item.observation, item.text, item.plan, derive_seed(item.text))
+        return TraceReply(self.model, consistent=score >= self._threshold)

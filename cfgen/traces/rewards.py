@@ -1,22 +1,319 @@
-"""Rewards of the Pinocchio paper with real models plugged in, in the form that TRL's trainers call.
+"""The Pinocchio paper's rewards (section 8.5, Eq. 8-13), as plain functions and in the form that TRL's trainers call.
 
-The plain functions are in :mod:`cfgen.traces.reward_formulas`. A malformed completion gets the least reward there is.
+Where a trainer adds rewards up, a malformed completion is never better than a well-formed one: it gets the least of
+every term, and the terms that have no least (distance, log-probability) are cut at one, ``WORST_ADE`` and ``LEAST_P``.
+
+A TRL reward function takes ``completions`` and, by name, the columns of the data set, and returns one number for each
+completion, or None where it does not apply to a well-formed one. A completion is text or a list of chat messages.
 """
 
-from collections.abc import Mapping, Sequence
-from math import log
-from typing import Any
+import random
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp, log, tanh
+from typing import Any, Protocol
 
 import numpy as np
 
-from cfgen.judge.critic import LocalCritic
 from cfgen.judge.rubrics.trace import TraceItem
-from cfgen.metrics.constrained import DualAscent
 from cfgen.metrics.faithfulness import EDGES
 from cfgen.planners.answer import PlanFaultError, to_plan
+from cfgen.records import PLAN_STEPS
 from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot
-from cfgen.traces.reward_formulas import LEAST_P, Completion, rows_of, text_of, well_formed
+from cfgen.traces.critic import LocalCritic
+
+Completion = str | Sequence[Mapping[str, Any]]
+#: (longitudinal, lateral)
+MetaAction = tuple[str, str]
+
+WELL_FORMED, MALFORMED = 1.0, -10.0
+#: m; P of one edge
+WORST_ADE, LEAST_P = 100.0, 1e-3
+ALPHA = 10.0
+SWAPS = 5
+
+#: of :class:`DualAscent`, as in Faithful GRPO's Table 6.
+THRESHOLDS = {"consistency": 0.95, "semantic": 0.95, "spatial": 0.65}
+DUAL_RATE, MAX_MULTIPLIER, LEAST_SAMPLES = 0.05, 5.0, 8
+
+_NUMBER = r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
+_WAYPOINT = re.compile(rf"<wp>\s*\[{_NUMBER},{_NUMBER}(?:,{_NUMBER})?\]\s*</wp>")
+
+
+class RewardFunction(Protocol):
+    """What TRL's GRPOTrainer accepts; it logs rewards under ``__name__``."""
+
+    __name__: str
+
+    def __call__(self, completions: Sequence[Completion], **columns: Any) -> list[float | None]: ...
+
+
+# --- reading a completion -------------------------------------------------------------------------------
+
+
+def text_of(completion: Completion) -> str:
+    """The text of a completion, whether plain or a list of messages."""
+    if isinstance(completion, str):
+        return completion
+    return "".join(m["content"] for m in completion if isinstance(m.get("content"), str))
+
+
+def waypoints_of(text: str) -> np.ndarray | None:
+    """(24, 2) x, y in m of exactly 24 ``<wp>`` tags that all hold finite numbers; None otherwise."""
+    tags = _WAYPOINT.findall(text)
+    if len(tags) != PLAN_STEPS or text.count("<wp>") != PLAN_STEPS:
+        return None
+    points = np.array([[float(x), float(y)] for x, y, _ in tags])
+    return points if np.isfinite(points).all() else None
+
+
+def action_of(text: str) -> MetaAction | None:
+    """The declared pair of meta-actions, lower case; None when one of them is not declared."""
+    matches = [
+        re.search(rf"{name}\s*:\s*([^\n<]+)", text, re.IGNORECASE) for name in ("longitudinal", "lateral")
+    ]
+    words = [match.group(1).strip().lower() for match in matches if match]
+    return (words[0], words[1]) if len(words) == 2 else None
+
+
+def well_formed(text: str) -> bool:
+    """Eq. 10's condition: one think block with both fields filled, one action block with content, 24 waypoints."""
+    think = re.findall(r"<think>(.*?)</think>", text, re.DOTALL)
+    action = re.findall(r"<action>(.*?)</action>", text, re.DOTALL)
+    if len(think) != 1 or len(action) != 1 or text.count("<think>") != 1 or text.count("<action>") != 1:
+        return False
+    fields = [
+        re.search(rf"""["']?{name}["']?\s*:\s*(["'])\s*(?!\1)\S""", think[0])
+        for name in ("scene", "move_justification")
+    ]
+    return all(fields) and bool(action[0].strip()) and waypoints_of(text) is not None
+
+
+# --- the rewards ----------------------------------------------------------------------------------------
+
+
+def ade_reward(planned: np.ndarray, logged: np.ndarray) -> float:
+    """Eq. 8: minus the mean distance of (T, 2+) planned to (T, 2+) logged waypoints, m.
+
+    Raises:
+        ValueError: they differ in length.
+    """
+    if len(planned) != len(logged):
+        raise ValueError(
+            f"ADE: expected plans of one length, found {len(planned)} and {len(logged)} waypoints"
+        )
+    return -float(np.linalg.norm(np.asarray(planned)[:, :2] - np.asarray(logged)[:, :2], axis=1).mean())
+
+
+def consistency_probability(logit_consistent: float, logit_inconsistent: float) -> float:
+    """Eq. 9, right: softmax over the two verdict tokens, without overflow."""
+    gap = logit_inconsistent - logit_consistent
+    return 1 / (1 + exp(gap)) if gap < 0 else exp(-gap) / (1 + exp(-gap))
+
+
+def faithfulness_reward(probabilities: Iterable[float]) -> float:
+    """Eq. 9, left: sum of log P over the edges; a probability of 0 counts as the smallest positive float."""
+    return sum(log(max(p, 5e-324)) for p in probabilities)
+
+
+def format_reward(text: str) -> float:
+    """Eq. 10."""
+    return WELL_FORMED if well_formed(text) else MALFORMED
+
+
+def composite_reward(ade: float | None, faithfulness: float, form: float, edges: int = 5) -> float:
+    """Eq. 11, its terms cut at their least; a malformed completion gets the least of each.
+
+    Args:
+        edges: over which ``faithfulness`` was summed.
+    """
+    worst = (-WORST_ADE, edges * log(LEAST_P))
+    if ade is None or form < WELL_FORMED:
+        return sum(worst) + MALFORMED
+    return max(ade, worst[0]) + max(faithfulness, worst[1]) + form
+
+
+def reason_reward(with_trace: Sequence[float], without_trace: Sequence[float], alpha: float = ALPHA) -> float:
+    """Eq. 12: does the trace make the planned waypoints likelier? In -1..1.
+
+    Args:
+        with_trace, without_trace: log-probability of each waypoint under teacher forcing.
+    """
+    return tanh(alpha * (sum(with_trace) - sum(without_trace)))
+
+
+def swap_reward(
+    with_trace: Sequence[float], with_swaps: Sequence[Sequence[float]], alpha: float = ALPHA
+) -> float:
+    """Eq. 13: are the waypoints likelier under their own trace than under traces for other manoeuvres? In -1..1.
+
+    Args:
+        with_trace: log-probability of each waypoint under its own trace.
+        with_swaps: the same under each of K counterfactual prefixes.
+
+    Raises:
+        ValueError: no counterfactual prefix.
+    """
+    if not with_swaps:
+        raise ValueError(
+            "swap reward: expected at least one counterfactual prefix, found none; fill the buffer first"
+        )
+    swapped = sum(map(_geometric_mean, with_swaps)) / len(with_swaps)
+    return tanh(alpha * (_geometric_mean(with_trace) - swapped))
+
+
+def _geometric_mean(logs: Sequence[float]) -> float:
+    return exp(sum(logs) / len(logs))
+
+
+class SwapBuffer:
+    """Reasoning prefixes by meta-action, the oldest dropped first: where Eq. 13's counterfactuals come from."""
+
+    def __init__(self, capacity: int = 4096, seed: int = 0) -> None:
+        self._kept: deque[tuple[MetaAction, str]] = deque(maxlen=capacity)
+        self._random = random.Random(seed)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def add(self, action: MetaAction, prefix: str) -> None:
+        self._kept.append((action, prefix))
+
+    def draw(self, action: MetaAction, k: int = SWAPS) -> list[str]:
+        """Up to ``k`` different prefixes whose pair of meta-actions is another than ``action``."""
+        prefixes = list(
+            dict.fromkeys(prefix for stored_action, prefix in self._kept if stored_action != action)
+        )
+        return self._random.sample(prefixes, min(k, len(prefixes)))
+
+
+# --- as TRL calls them ----------------------------------------------------------------------------------
+
+
+def trl_format_reward(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+    """Eq. 10 for each completion."""
+    return [format_reward(text_of(c)) for c in completions]
+
+
+def trl_ade_reward(
+    completions: Sequence[Completion], future: Sequence[Any], **columns: Any
+) -> list[float | None]:
+    """Eq. 8 against the column ``future`` (24 x [x, y, ...]), no less than -WORST_ADE; so much when malformed."""
+    rewards: list[float | None] = []
+    for text, logged in zip(map(text_of, completions), future, strict=True):
+        plan = waypoints_of(text) if well_formed(text) else None
+        reward = -WORST_ADE if plan is None else ade_reward(plan, np.asarray(logged, float))
+        rewards.append(max(reward, -WORST_ADE))
+    return rewards
+
+
+def trl_faithfulness_reward(critic: Callable[[str, Mapping[str, Any]], Sequence[float]]) -> RewardFunction:
+    """Eq. 9 with ``critic(text, row) -> P(CONSISTENT)`` of every edge; ``row`` holds the sample's columns.
+
+    An edge counts as LEAST_P at least, and as just that in a malformed completion.
+    """
+
+    def faithfulness(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+        rewards: list[float | None] = []
+        for completion, row in zip(completions, rows_of(columns, len(completions)), strict=True):
+            text = text_of(completion)
+            probabilities, formed = critic(text, row), well_formed(text)
+            rewards.append(faithfulness_reward(max(p, LEAST_P) if formed else LEAST_P for p in probabilities))
+        return rewards
+
+    return faithfulness
+
+
+def trl_reason_reward(
+    waypoint_logprobs: Callable[[str, str, Mapping[str, Any]], Sequence[float]],
+) -> RewardFunction:
+    """Eq. 12 with ``waypoint_logprobs(prefix, waypoints, row)`` of the policy; -1 where a completion is malformed."""
+
+    def reason(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+        rewards: list[float | None] = []
+        for completion, row in zip(completions, rows_of(columns, len(completions)), strict=True):
+            text = text_of(completion)
+            prefix, mark, points = text.partition("<wp>")
+            rewards.append(
+                reason_reward(
+                    waypoint_logprobs(prefix, mark + points, row), waypoint_logprobs("", mark + points, row)
+                )
+                if well_formed(text)
+                else -1.0
+            )
+        return rewards
+
+    return reason
+
+
+def trl_swap_reward(
+    waypoint_logprobs: Callable[[str, str, Mapping[str, Any]], Sequence[float]],
+    buffer: SwapBuffer,
+    k: int = SWAPS,
+) -> RewardFunction:
+    """Eq. 13 with counterfactual prefixes from ``buffer``, to which each completion then adds its own.
+
+    -1 where a completion is malformed or declares no action; None while there is nothing to swap in.
+    """
+
+    def swap(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+        rewards: list[float | None] = []
+        for completion, row in zip(completions, rows_of(columns, len(completions)), strict=True):
+            text = text_of(completion)
+            prefix, mark, points = text.partition("<wp>")
+            action = action_of(prefix) if well_formed(text) else None
+            if action is None:
+                rewards.append(-1.0)
+                continue
+            swaps = buffer.draw(action, k)
+            own = waypoint_logprobs(prefix, mark + points, row) if swaps else ()
+            swapped = [waypoint_logprobs(prefix_swap, mark + points, row) for prefix_swap in swaps]
+            rewards.append(swap_reward(own, swapped) if swaps else None)
+            buffer.add(action, prefix)
+        return rewards
+
+    return swap
+
+
+def rows_of(columns: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
+    """The samples behind the columns that hold one value for each completion."""
+    per_sample = {k: v for k, v in columns.items() if isinstance(v, list | tuple) and len(v) == n}
+    return [{k: v[i] for k, v in per_sample.items()} for i in range(n)]
+
+
+# --- weights that move ------------------------------------------------------------------------------------
+
+
+@dataclass
+class DualAscent:
+    """Lagrange multipliers of constraints (Faithful GRPO, Eq. 4): they grow while one is violated."""
+
+    thresholds: Mapping[str, float] = field(default_factory=lambda: dict(THRESHOLDS))
+    rate: float = DUAL_RATE
+    limit: float = MAX_MULTIPLIER
+    least_samples: int = LEAST_SAMPLES
+    multipliers: dict[str, float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.multipliers = dict.fromkeys(self.thresholds, 1.0)
+
+    def update(self, rewards: Mapping[str, np.ndarray], masks: Mapping[str, np.ndarray]) -> dict[str, float]:
+        """One dual step from a batch; a constraint that applies to too few rollouts keeps its multiplier."""
+        for name, threshold in self.thresholds.items():
+            mask = np.asarray(masks[name], bool)
+            if mask.sum() >= max(self.least_samples, 1):
+                score = float(np.asarray(rewards[name], float)[mask].mean())
+                moved = self.multipliers[name] + self.rate * (threshold - score)
+                self.multipliers[name] = float(np.clip(moved, 0.0, self.limit))
+        return dict(self.multipliers)
+
+
+# --- rewards -----------------------------------------------------------------------------------
+# Rewards of the Pinocchio paper with real models plugged in, in the form that TRL's trainers call.
+# A malformed completion gets the least reward there is.
 
 #: What the VLM judge's reward gives a malformed completion: less than the lowest score.
 WORST_SCORE = -1.0
@@ -41,7 +338,7 @@ def trace_of(text: str, frame: Any) -> TraceItem | None:
 
 
 class CriticOfCompletions:
-    """A critic for :func:`cfgen.traces.reward_formulas.trl_faithfulness_reward`: P(CONSISTENT) of E1 to E5.
+    """A critic for :func:`cfgen.traces.rewards.trl_faithfulness_reward`: P(CONSISTENT) of E1 to E5.
 
     Args:
         critic: as :meth:`LocalCritic.load` gives it. image: the column of the data set with the frame.
@@ -53,8 +350,8 @@ class CriticOfCompletions:
     def __call__(self, text: str, row: Mapping[str, Any]) -> list[float]:
         """LEAST_P throughout where the text is no plan."""
         item = trace_of(text, row[self._image]) if well_formed(text) else None
-        found = self._critic.probabilities(item) if item else {}
-        return [found.get(edge, LEAST_P) for edge in EDGES]
+        probabilities = self._critic.probabilities(item) if item else {}
+        return [probabilities.get(edge, LEAST_P) for edge in EDGES]
 
 
 class WeightedFaithfulness:
@@ -167,10 +464,10 @@ class WaypointLogprobs:
             scores = torch.log_softmax(self.model(ids).logits[0, :-1].float(), -1)
         each = scores.gather(1, ids[0, 1:, None])[:, 0].tolist()
         ends = np.cumsum([len(part) + len("</wp>") for part in waypoints.split("</wp>")[:-1]])
-        found = [0.0] * len(ends)
+        logprobs = [0.0] * len(ends)
         for (start, _), value in zip(coded["offset_mapping"][1:], each, strict=True):
             if start >= len(before):
                 place = int(np.searchsorted(ends, start - len(before), side="right"))
-                if place < len(found):
-                    found[place] += value
-        return found
+                if place < len(logprobs):
+                    logprobs[place] += value
+        return logprobs

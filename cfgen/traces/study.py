@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as student
 
-from cfgen.metrics.rates import CONFIDENCE, Rate
+from cfgen.metrics.intervals import CONFIDENCE, Rate
 
 #: (changed, first grounded, second grounded) -> the category of section 8.2
 STRATA: dict[tuple[bool, bool, bool], str] = {
@@ -99,17 +99,17 @@ def strata(
 
 
 def _stratum(name: str, group: Sequence[tuple[Sample, Sample]]) -> Stratum:
-    found = Stratum(name, len(group), {}, {}, {}, {})
+    stratum = Stratum(name, len(group), {}, {}, {}, {})
     for error in ERRORS:
         a, b = (np.array([pair[k].errors[error] for pair in group]) for k in (0, 1))
         gap = b - a
         ties = int((np.abs(gap) <= _TIE_M).sum())
-        found.ties[error] = ties
-        found.wins[error] = Rate.of(int((gap < -_TIE_M).sum()), len(group) - ties)
+        stratum.ties[error] = ties
+        stratum.wins[error] = Rate.of(int((gap < -_TIE_M).sum()), len(group) - ties)
         if len(group):
-            found.means[error] = float(a.mean()), float(b.mean())
-            found.differences[error] = (float(gap.mean()), *_interval(gap))
-    return found
+            stratum.means[error] = float(a.mean()), float(b.mean())
+            stratum.differences[error] = (float(gap.mean()), *_interval(gap))
+    return stratum
 
 
 def _interval(values: np.ndarray) -> tuple[float | None, float | None]:

@@ -138,12 +138,6 @@ def counts_in_report(bench: Path) -> set[str]:
     return {row[-1] for row in table.rows}
 
 
-def test_the_choice_of_a_benchmark_cannot_be_left_out(bench):
-    with pytest.raises(SystemExit) as stopped:
-        main(["judge", "calibrate", str(bench)])
-    assert stopped.value.code == 2
-
-
 @pytest.mark.parametrize(
     ("content", "named"),
     [
@@ -168,12 +162,6 @@ def test_from_the_command_line(bench, csv, capsys):
     assert main(["judge", "rescore", str(bench), "--judge", "offline"]) == 0
     assert "8 verdicts read again" in capsys.readouterr().out
     assert main(["judge", "rescore", str(bench), "--judge", "nobody"]) == 2
-
-
-def test_no_ratings_says_where_to_make_them(real, tmp_path):
-    build(BuildOptions(n=1, out=tmp_path / "b", scenes=real / "udacity_hmb3" / "scenes", jobs=1, quiet=True))
-    with pytest.raises(InputError, match="import-csv"):
-        calibrate(tmp_path / "b", "offline")
 
 
 def test_verdicts_of_two_wordings_or_models_are_not_mixed(bench, tmp_path):

@@ -64,10 +64,6 @@ def test_every_set_of_votes_has_the_score_that_was_counted_by_hand(n):
             assert [f for f in found.flags if f.startswith(("tie", "split"))].count(flag) == (len(counts) > 1)
 
 
-def test_agreement_leaves_no_flag():
-    assert verdict(vote(2, 1, 1), vote(2, 1, 1), vote(2, 1, 1)).flags == ()
-
-
 @pytest.mark.parametrize(("r", "w"), list(itertools.product((0, 1, 2), repeat=2)))
 def test_overall_scores_that_cannot_stand_are_named(r, w):
     assert overall_range(r, w) == (ALLOWED[r, w][0], ALLOWED[r, w][-1])
@@ -120,12 +116,6 @@ def test_status_of_mixed_votes(n_scored, n_unknown, n_failed, status):
     counts = {"scored": n_scored, "unknown": n_unknown, "failed": n_failed}
     mixed = ["split: " + ", ".join(f"{n} {s}" for s, n in counts.items() if n)]
     assert [f for f in found.flags if f.startswith("split")] == (mixed if mixed[0].count(",") else [])
-
-
-def test_reasons_of_failures_are_listed_once_each():
-    found = verdict(failed("cut off"), failed("refused"), failed("cut off"))
-    assert found.reason == "cut off; refused"
-    assert found.element_type == found.element_position == found.explanation == ""
 
 
 def test_an_unknown_is_explained_by_the_first_who_says_why():

@@ -4,33 +4,16 @@ import numpy as np
 import pytest
 
 import cfgen
-from cfgen.core.errors import InputError, MissingExtraError
-from cfgen.judge.critic import LocalCritic
+from cfgen.core.errors import InputError
 from cfgen.judge.rubrics.faithfulness import QUESTIONS
 from cfgen.judge.rubrics.trace import TraceItem
+from cfgen.traces.critic import LocalCritic
 from tests.tiny_models import tiny_llava
 
 
 def item(level: int = 0) -> TraceItem:
     image = np.full((30, 40, 3), level, np.uint8)
     return TraceItem(image, image, image, "A road.", "It is clear.", "yield, lane keeping", np.zeros((24, 3)))
-
-
-def test_what_is_missing_is_named(tmp_path):
-    pytest.importorskip("transformers", reason='needs pip install ".[local]"')
-    (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(InputError, match="expected a vision-language model that transformers can load"):
-        LocalCritic.load(tmp_path)
-
-
-def test_an_adapter_alone_and_cut_weights_are_told(tmp_path):
-    (tmp_path / "adapter_config.json").write_text("{}")
-    with pytest.raises(InputError, match="found a LoRA adapter alone; merge it into its base"):
-        LocalCritic.load(tmp_path)
-    cut = tiny_llava(tmp_path / "cut") / "model.safetensors"
-    cut.write_bytes(cut.read_bytes()[:3000])
-    with pytest.raises(InputError, match="expected a vision-language model that transformers can load"):
-        LocalCritic.load(tmp_path / "cut")
 
 
 @pytest.mark.parametrize("name", ["nowhere", "empty", "file"])
@@ -42,12 +25,6 @@ def test_a_path_that_is_no_model_is_told_before_anything_is_loaded(name: str, tm
     found = {"nowhere": "no such folder", "empty": "none in it", "file": "a file"}[name]
     with pytest.raises(InputError, match=rf"{name}': expected a model folder .* found {found}"):
         LocalCritic.load(tmp_path / name)
-
-
-def test_without_transformers_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match=r"\.\[local\]"):
-        LocalCritic.load("owner/nowhere")
 
 
 @pytest.fixture

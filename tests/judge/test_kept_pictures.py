@@ -9,8 +9,8 @@ import pytest
 from cfgen.core import paths
 from cfgen.core.files import FrameFile, png_bytes
 from cfgen.core.hashing import hash_bytes
+from cfgen.judge.asking import Pictures, picture
 from cfgen.judge.panel import Panel
-from cfgen.judge.payload import Pictures, picture
 from cfgen.models.limits import Limits
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (40, 60, 3)).astype(np.uint8)
@@ -61,13 +61,3 @@ def test_another_picture_in_its_place_is_made_again(
     change(path)
     assert Pictures(tmp_path / "kept").picture(frame) == picture(PIXELS)
     assert path.read_bytes() == good
-
-
-def test_the_key_is_the_user_s_alone(tmp_path: Path) -> None:
-    sealed = paths.sealed(b"x", "a")
-    key = tmp_path / "cache" / "cfgen" / "key"
-    assert paths.opened(sealed, "a") == b"x"
-    assert key.stat().st_mode & 0o077 == 0
-    assert [p.name for p in key.parent.iterdir()] == ["key"]
-    paths._key.cache_clear()
-    assert paths.opened(sealed, "a") == b"x", "another process finds the same"

@@ -7,12 +7,10 @@ import pytest
 
 from cfgen.geometry.camera import mounted
 from cfgen.judge.rubrics.consistency import CONSISTENCY, reasoning_and_answer
-from cfgen.judge.rubrics.drivelmm import ASPECTS, DRIVELMM
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, FIELDS
 from cfgen.judge.rubrics.grounding import GROUNDING, is_trivial, sentences
 from cfgen.judge.rubrics.trace import TraceItem
 from cfgen.judge.rubrics.visibility import VISIBILITY
-from cfgen.metrics import drivelmm
 from cfgen.metrics.faithfulness import EDGES, EdgeVerdicts
 from cfgen.records import Camera
 
@@ -117,20 +115,9 @@ def test_visibility_gives_fields_of_view_and_ranges_and_no_picture():
     assert "not known" in VISIBILITY.prompt(item(), [], "A.")[0]
 
 
-def test_drivelmm_asks_for_the_twelve_that_are_averaged():
-    assert tuple(ASPECTS) == drivelmm.ASPECTS
-    good = dict.fromkeys(ASPECTS, 7)
-    assert DRIVELMM.parse(f"```json\n{json.dumps(good)}\n```") == good
-    assert "relevance: expected a whole number from 1 to 10, found 11" in DRIVELMM.parse(
-        json.dumps({**good, "relevance": 11})
-    )
-    assert "no JSON" in DRIVELMM.parse("7 for all")
-    assert "missing_step" in DRIVELMM.parse(json.dumps({k: 7 for k in ASPECTS if k != "missing_step"}))
-
-
 def test_wording_decides_the_hash():
-    ids = {r.id.hash for r in (FAITHFULNESS, CONSISTENCY, GROUNDING, VISIBILITY, DRIVELMM)}
-    assert len(ids) == 5
+    ids = {r.id.hash for r in (FAITHFULNESS, CONSISTENCY, GROUNDING, VISIBILITY)}
+    assert len(ids) == 4
     assert all(h.startswith("sha256:") for h in ids)
 
 

@@ -5,13 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen.core.errors import InputError
 from cfgen.geometry.path import travelled
-from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.planners.answer import parse, to_plan
 from cfgen.planners.protocol import Truth
-from cfgen.planners.registry import open_planner
-from cfgen.planners.responders import KINDS, Baseline, Responder, Target, a, lookalike, plain
+from cfgen.planners.responders import KINDS, Baseline, Responder, Target, lookalike
 from tests.judge.painted import paint
 
 
@@ -49,20 +46,6 @@ def test_they_move_as_they_are_named(case):
     assert end("notices_and_brakes") < target.near
     assert target.near < end("brakes_too_late") < calm
     assert end("says_brake_and_speeds_up") > calm + 5
-
-
-def test_a_scripted_planner_is_named_after_its_kind():
-    assert open_planner("scripted", {"kind": "ignores"}).name == "scripted-ignores"
-    with pytest.raises(InputError, match="steers_round_it"):
-        open_planner("scripted", {"kind": "flies"})
-
-
-def test_names_read_well_in_a_sentence():
-    names = [a(plain(h.name)) for h in load_taxonomy().hazards]
-    assert "a fallen tree" in names
-    assert "an excavator working" in names
-    assert "two crashed cars blocking the lane" in names
-    assert not [n for n in names if n.startswith(("a a", "a the", "a tyres", "a rocks"))]
 
 
 def test_a_lookalike_is_nothing_that_the_name_could_mean():

@@ -16,8 +16,7 @@ from cfgen.metrics.breakdown import (
     partial_reasons,
 )
 from cfgen.metrics.compare import Pair, cases_needed, compare_all, holm, mcnemar
-from cfgen.metrics.paired import Difference, difference
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Difference, Rate, difference
 from cfgen.metrics.success import success_row, successes
 from cfgen.records import DIMENSIONS
 from tests.metrics.test_success import verdict

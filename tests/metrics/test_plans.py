@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from cfgen.metrics.plans import hardest_braking_ms2, held_back_m, smallest_gap_m, speed_change_ms
+from cfgen.metrics.kinematics import hardest_braking_ms2, held_back_m, smallest_gap_m, speed_change_ms
 from cfgen.metrics.registry import Mean, mean, measure, over_repeats
 from cfgen.records import Placement, Size
 from tests.reporting.bench import straight
@@ -55,8 +55,3 @@ def test_repeats_are_one_case():
 def test_what_is_no_number_is_refused(answer, error, words):
     with pytest.raises(error, match=words):
         measure(lambda *_: answer, KEEPS, BRAKES, standing(40), None)
-
-
-def test_numpys_numbers_and_truth_are_numbers():
-    given = (np.float32(2.5), np.int64(3), np.bool_(True), None)
-    assert [measure(lambda *_, a=a: a, KEEPS, BRAKES, standing(40), None) for a in given] == [2.5, 3, 1, None]

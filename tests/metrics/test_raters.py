@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from cfgen.metrics.agreement import kappa
-from cfgen.metrics.corrected import corrected
-from cfgen.metrics.raters import gwet_ac1, krippendorff_alpha
+from cfgen.metrics.agreement import gwet_ac1, kappa, krippendorff_alpha
+from cfgen.metrics.estimates import corrected
 
 #: Krippendorff 2011, example C: four observers, twelve units, 0 is missing
 PUBLISHED = [

@@ -10,10 +10,9 @@ from scipy.stats import binomtest, norm
 from scipy.stats import t as student
 
 from cfgen.metrics.agreement import agreement, comparison, confusion, consensus, kappa, pairwise
-from cfgen.metrics.floor import above_floor, d_prime
-from cfgen.metrics.paired import Difference, difference, worst_difference
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Difference, Rate, difference, worst_difference
 from cfgen.metrics.registry import measure
+from cfgen.metrics.success import above_floor, d_prime
 
 
 def events(hits: int, n: int, start: int = 0) -> dict[str, float]:

@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binomtest
 
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Rate
 from cfgen.metrics.success import success_row, successes
 from cfgen.records import DIMENSIONS, Verdict
 

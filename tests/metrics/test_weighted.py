@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cfgen.metrics.weighted import case_weights, weighted_rate
+from cfgen.metrics.estimates import case_weights, weighted_rate
 from cfgen.records import StratumOutcome
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Rate
 from cfgen.render.bev import RED, bev
 from cfgen.report import report
 from cfgen.reporting.drawing import PALETTE, Drawing, Series, color, rows_chart, shape, text_width, wrapped

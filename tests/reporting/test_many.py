@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cfgen.core import disk_backed
-from cfgen.metrics.paired import redrawn
+from cfgen.metrics.intervals import redrawn
 from cfgen.report import report
 from cfgen.reporting import page
 from tests.reporting.bench import careful, make_bench, write_answer, write_rating, write_swap

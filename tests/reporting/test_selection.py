@@ -10,8 +10,7 @@ from cfgen.reporting import cases
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.sections.faithfulness import selection_table
 from cfgen.traces.pool import build_pool
-from cfgen.traces.probe import probe_edges
-from cfgen.traces.verifier import VerifierChecker
+from cfgen.traces.probe import VerifierChecker, probe_edges
 from tests.reporting.bench import case_id, make_bench, straight
 
 
@@ -58,7 +57,7 @@ def test_rows_by_calls_with_contact_and_the_verifiers_own_test(tmp_path: Path, m
     blank = np.zeros((8, 8, 3), np.uint8)
     for name in ("bev", "speed_plot"):
         monkeypatch.setattr(f"cfgen.traces.probe.{name}", lambda points: blank)
-    pool = build_pool(store, ("scripted",), per_edge=6, seed=1, wanted=("E4", "E5"))
+    pool = build_pool(store, per_edge=6, seed=1, relations=("E4", "E5"))
     probe = probe_edges(store.root, VerifierChecker("offline"), pool, quiet=True)
     rows = {row[1]: row for row in selection_table(read_report_data(store)).rows}
     assert rows["chosen"][12].startswith(("1.000 (", "0.9"))

@@ -8,13 +8,12 @@ import pytest
 import cfgen.traces.check
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
-from cfgen.judge.checker import CriticChecker
-from cfgen.judge.edges import ModelChecker
 from cfgen.judge.rubrics.faithfulness import FIELDS
 from cfgen.judge.rubrics.registry import create_rubric
 from cfgen.metrics.faithfulness import EDGES
 from cfgen.storage.store import Store
 from cfgen.traces.check import check_traces
+from cfgen.traces.checker import CriticChecker, ModelChecker
 from tests.plugins import install
 from tests.reporting.bench import blind, case_id, make_bench
 

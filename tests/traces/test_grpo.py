@@ -7,17 +7,17 @@ pytest.importorskip("transformers")
 
 from math import log as log_of
 
-from cfgen.metrics.constrained import DualAscent
 from cfgen.metrics.faithfulness import EDGES
-from cfgen.traces.reward_formulas import (
+from cfgen.traces.rewards import (
     LEAST_P,
     MALFORMED,
     WORST_ADE,
+    DualAscent,
+    WeightedFaithfulness,
     trl_ade_reward,
     trl_faithfulness_reward,
     trl_format_reward,
 )
-from cfgen.traces.rewards import WeightedFaithfulness
 
 LETTERS = [chr(c) for c in range(32, 127)]
 

@@ -13,11 +13,9 @@ from cfgen.perception.view import SceneView
 from cfgen.planners.responders import Target
 from cfgen.records import Trace
 from cfgen.storage.store import Store
-from cfgen.traces.facts import CaseFacts, Content, Said, relations
-from cfgen.traces.intent import Intent
+from cfgen.traces.facts import CaseFacts, Content, Intent, Room, Said, relations
 from cfgen.traces.pool import MOST_PER_CASE, bounded
-from cfgen.traces.room import Room
-from cfgen.traces.sources import _ways, acted, case_facts
+from cfgen.traces.scripted import _ways, acted, case_facts
 from tests.reporting.bench import blind, make_bench, straight
 
 

@@ -1,10 +1,9 @@
 """Known answers about edges, against plain arithmetic: painted roads are straight, and the car drives 12 m/s."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,15 +11,11 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.records import KnownPool, KnownTrace
 from cfgen.storage.store import Store
-from cfgen.traces.corruptions import KINDS
-from cfgen.traces.facts import named
-from cfgen.traces.failures import FAILURES
-from cfgen.traces.intent import Intent, follows, read_intent
+from cfgen.traces.corruptions import FAILURES, KINDS
+from cfgen.traces.facts import Intent, follows, named
 from cfgen.traces.pool import RELATIONS, build_pool
-from cfgen.traces.sources import Source, announced, scripted
-from cfgen.traces.wordings import MANOEUVRES, VAGUE, say
-from cfgen.traces.written import Corruptor, SecondModel
-from tests.reporting.bench import all_road, blind, case_id, make_bench, straight, write_answer
+from cfgen.traces.scripted import Source, scripted
+from tests.reporting.bench import all_road, blind, make_bench
 
 V0 = 12.0
 
@@ -39,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def pool(store: Store) -> KnownPool:
-    return build_pool(store, ("scripted",), per_edge=24, seed=3)
+    return build_pool(store, per_edge=24, seed=3)
 
 
 def speed(known: KnownTrace) -> np.ndarray:
@@ -81,7 +76,7 @@ def test_it_is_balanced_by_relation_and_verdict(pool: KnownPool):
 
 def test_synthetic_failures_say_the_right_thing_and_do_another(store: Store):
     """Words and action are those of a whole trace; by plain arithmetic the motion is not."""
-    found = build_pool(store, ("scripted",), per_edge=60, seed=4, wanted=("E4", "E5"))
+    found = build_pool(store, per_edge=60, seed=4, relations=("E4", "E5"))
     failed = [k for k in found.traces if k.provenance.get("synthetic")]
     assert {k.kind.partition(" (")[0] for k in failed} == set(FAILURES)
     for known in failed:
@@ -139,46 +134,15 @@ def test_no_trace_comes_twice(store: Store, monkeypatch: pytest.MonkeyPatch):
     )
     kind = "frame before the edit"
     monkeypatch.setattr("cfgen.traces.pool.KINDS", {kind: KINDS[kind]})
-    found = build_pool(store, ("scripted",), per_edge=20, seed=1, wanted=("E1",))
+    found = build_pool(store, per_edge=20, seed=1, relations=("E1",))
     assert len({k.id for k in found.traces}) == len(found.traces) <= 16
     assert found.dropped[f"E1, {kind}: made before"] > 0
 
 
 def test_seeds_decide(store: Store):
-    first, again, other = (build_pool(store, ("scripted",), 3, seed, ("E1", "E4")) for seed in (3, 3, 4))
+    first, again, other = (build_pool(store, 3, seed, ("E1", "E4")) for seed in (3, 3, 4))
     assert again == first
     assert other.traces != first.traces
-
-
-def test_every_wording_is_read_as_what_it_means():
-    for name, (longitudinal, lateral, wordings) in MANOEUVRES.items():
-        for wording in wordings:
-            for side in ("left", "right"):
-                words = say(wording, "a fallen tree", "at the right edge of the road", side)
-                assert read_intent(words) == announced(name, side), words
-                assert follows(read_intent(words), longitudinal, lateral.format(side=side)) is True
-    several = [say(w, "wild boars", "ahead") for _, _, wordings in MANOEUVRES.values() for w in wordings]
-    assert not [
-        words for words in several if re.search(r"boars(?: ahead)? (?:is|asks|leaves|makes)\b", words)
-    ]
-    assert {read_intent(say(w, "a deer", "ahead on the left")) for w in VAGUE} == {None}
-
-
-@pytest.mark.parametrize(
-    ("words", "means"),
-    [
-        ("Yield to the cross traffic since it is turning right ahead.", Intent("yield", "")),
-        ("Turn right at the intersection because the light is green.", Intent("", "turn right")),
-        ("We do not brake, because the road is clear.", Intent("set speed tracking", "")),
-        ("Accelerate to pass the slower car.", Intent("pass", "")),
-        ("Keep distance to the lead vehicle because it is slowing.", None),
-        ("We brake and then accelerate.", None),
-        ("Steer left, then right.", None),
-        ("The brake lights of the truck are on.", None),
-    ],
-)
-def test_words_are_read_strictly(words: str, means: Intent | None):
-    assert read_intent(words) == means
 
 
 @pytest.mark.parametrize(
@@ -201,100 +165,9 @@ def test_only_plain_contradictions_are_known(intent: Intent, action: tuple[str, 
     assert follows(intent, *action) is due
 
 
-def test_stored_answers_and_other_peoples_words_are_sources(store: Store, tmp_path: Path):
-    said = tmp_path / "answers.json"
-    rows = [
-        {"cot": "Yield to the cyclist since it is crossing."},
-        {"cot": "Accelerate, since the light is green."},
-        {"cot": "Hello."},
-    ]
-    said.write_text(json.dumps(rows * 3))
-    found = build_pool(store, (str(said),), per_edge=6, seed=1, wanted=("E3", "E4", "E5"))
-    assert {k.source for k in found.traces} == {"answers.json"}
-    assert found.dropped["source: words that cannot be acted out on a lane"] == 3
-    for known in found.traces:  # yields brake, accelerations do not
-        if not known.target:
-            assert (speed(known).min() < 10) == ("Yield" in known.trace.justification)
-            assert (speed(known)[-1] > V0) == ("Accelerate" in known.trace.justification)
-
-
-def test_a_planners_own_consistent_answers(store: Store, tmp_path: Path):
-    """Of two answers with the same words the one that brakes is consistent."""
-    own = make_bench(tmp_path / "b", 4, {"blind": blind}, arms=("hazard",))
-    for i in range(4):
-        write_answer(own, "mine", i, "original", straight(12, 3.0 if i % 2 else 0.0), "")
-        path = own.rollout_path("mine", "original", case_id(i))
-        text = path.read_text().replace("It is clear ahead.", "The car slows down.")
-        path.write_text(text)
-    found = build_pool(own, ("mine",), per_edge=2, seed=1, wanted=("E3", "E4"))
-    assert {k.provenance["of"] for k in found.traces} == {f"original/{case_id(i)}.0.json" for i in (1, 3)}
-    assert found.dropped["source: not consistent on E4"] == 2
-    assert any(k.kind == "justification negated" for k in found.traces)
-
-
-def test_mistakes_are_one_line(store: Store):
-    for sources, wanted, said in (
-        (("nobody",), RELATIONS, "sources: expected scripted, blind or a file"),
-        (("blind",), RELATIONS, r"'blind' has no answer that is known to be consistent .* add scripted ones"),
-    ):
-        with pytest.raises(InputError, match=said):
-            build_pool(store, sources, per_edge=2, wanted=wanted)
-
-
-def test_a_relation_that_cannot_be_balanced_is_named(store: Store, tmp_path: Path):
-    said = tmp_path / "one.json"
-    said.write_text(json.dumps([{"cot": "Yield to the cyclist."}]))
-    with pytest.raises(InputError, match=r"E1 cannot be balanced: found 0 consistent .*--edges E3"):
-        build_pool(store, (str(said),), per_edge=2, wanted=("E1", "E3"))
-
-
-def written(tmp_path: Path, **fields: str) -> str:
-    path = tmp_path / "written.json"
-    path.write_text(json.dumps({"default": json.dumps(fields)}))
-    return str(path)
-
-
-def test_a_model_writes_corruptions_and_geometry_filters_them(store: Store, tmp_path: Path):
-    """Its action contradicts what stops or slows, and fits what keeps its speed in its lane."""
-    reply = {
-        "scene": "An empty road.",
-        "justification": "The car speeds up.",
-        "longitudinal": "pass",
-        "lateral": "lane keeping",
-    }
-    corruptor = Corruptor("scripted", {"file": written(tmp_path, **reply)})
-    found = build_pool(store, ("scripted",), per_edge=15, seed=2, written=corruptor)
-    models = [k for k in found.traces if k.kind.endswith("written by a model")]
-    assert models
-    assert {k.target for k in models} <= {"E3", "E4"}, "a rewritten scene is for a second model to confirm"
-    assert any("written by a model: nothing tells" in why for why in found.dropped)
-    for known in models:
-        if known.target == "E4":
-            assert (known.trace.longitudinal, known.trace.lateral) == ("pass", "lane keeping")
-            assert not done(known)["pass"] or not done(known)["lane keeping"]
-        assert known.provenance["model"] == "scripted"
-
-
-def test_a_second_model_confirms_or_drops(store: Store, tmp_path: Path):
-    edges = {
-        **{f"E{i}": "CONSISTENT" for i in range(1, 6)},
-        **{f"E{i}_why": "" for i in range(1, 6)},
-        "confidence": "LOW",
-    }
-    for verdict, kept in (("INCONSISTENT", True), ("CONSISTENT", False)):
-        path = tmp_path / f"{verdict}.json"
-        path.write_text(json.dumps({"default": json.dumps({**edges, "E2": verdict})}))
-        second = SecondModel(store, "scripted", {"file": str(path)})
-        corruptor = Corruptor(
-            "scripted",
-            {
-                "file": written(
-                    tmp_path, scene="An empty road.", justification="x", longitudinal="pass", lateral="merge"
-                )
-            },
-        )
-        found = build_pool(store, ("scripted",), 6, 2, ("E2-scene",), second, corruptor)
-        confirmed = [k for k in found.traces if k.provenance.get("confirmed")]
-        assert bool(confirmed) is kept
-        assert all(k.trace.scene == "An empty road." for k in confirmed)
-        assert any("second model: called consistent" in why for why in found.dropped) is not kept
+def test_a_relation_that_cannot_be_balanced_is_named(store: Store, monkeypatch: pytest.MonkeyPatch):
+    rest = {name: kind for name, kind in KINDS.items() if kind.target != "E1"}
+    never = replace(KINDS["scene denied"], make=lambda source, donor, rng: "not made")
+    monkeypatch.setattr("cfgen.traces.pool.KINDS", {**rest, "never": never})
+    with pytest.raises(InputError, match=r"E1 cannot be balanced: found .* 0 inconsistent .*--edges E3"):
+        build_pool(store, per_edge=2, relations=("E1", "E3"))

@@ -6,15 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from cfgen.metrics.constrained import (
+from cfgen.traces.rewards import (
     THRESHOLDS,
     DualAscent,
-    combined_advantages,
-    constraint_score,
-    group_advantages,
-    task_reward,
-)
-from cfgen.traces.reward_formulas import (
     SwapBuffer,
     action_of,
     ade_reward,
@@ -214,34 +208,6 @@ def test_ade_of_completions_pairs_them_with_their_futures():
 # --- constrained optimization ---------------------------------------------------------------------------
 
 
-def test_group_advantages_are_numpys_standard_scores():
-    rewards = np.random.default_rng(0).normal(3, 5, (4, 6))
-    mask = np.random.default_rng(1).random((4, 6)) < 0.6
-    mask[3] = False
-    expected = np.zeros((4, 6))
-    for i in range(4):
-        if mask[i].any():
-            part = rewards[i][mask[i]]
-            expected[i][mask[i]] = (part - part.mean()) / (part.std() + 1e-6)
-    np.testing.assert_allclose(group_advantages(rewards, mask), expected, atol=1e-12)
-    np.testing.assert_allclose(group_advantages(rewards, mask.astype(int).tolist()), expected, atol=1e-12)
-    whole = (rewards - rewards.mean(1, keepdims=True)) / (rewards.std(1, keepdims=True) + 1e-6)
-    np.testing.assert_allclose(group_advantages(rewards.tolist()), whole, atol=1e-12)
-    assert group_advantages([[2.0, 2.0]]).tolist() == [[0.0, 0.0]]
-
-
-def test_combined_advantages_are_weighted_then_whitened():
-    rng = np.random.default_rng(2)
-    task, one, two = rng.normal(size=(3, 3, 4))
-    mask = rng.random((3, 4)) < 0.7
-    total = group_advantages(task) + 0.5 * group_advantages(one) + 2.0 * group_advantages(two, mask)
-    found = combined_advantages(task, {"one": one, "two": two}, {"one": 0.5, "two": 2.0}, {"two": mask})
-    np.testing.assert_allclose(found, (total - total.mean()) / (total.std() + 1e-6), atol=1e-12)
-    small = combined_advantages(1e-7 * np.array([[0.0, 1.0]]), {}, {})
-    expected = group_advantages(1e-7 * np.array([[0.0, 1.0]]))
-    np.testing.assert_allclose(small, expected / (expected.std() + 1e-6), atol=1e-12)
-
-
 @pytest.mark.parametrize(("n", "moves"), [(7, False), (8, True)])
 def test_multipliers_move_by_a_twentieth_of_the_gap_from_eight_samples_on(n, moves):
     dual = DualAscent()
@@ -264,9 +230,3 @@ def test_multipliers_stay_between_nothing_and_their_limit():
     assert dual.update({"a": np.zeros((1, 1)), "b": np.ones((1, 1))}, masks) == {"a": 2.0, "b": 0.0}
     off = {"a": np.zeros((1, 1)), "b": np.ones((1, 1))}
     assert dual.update({"a": np.ones((1, 1)), "b": np.zeros((1, 1))}, off) == {"a": 2.0, "b": 1.5}
-
-
-def test_task_reward_is_half_answer_and_half_form():
-    assert task_reward(0.6, True) == pytest.approx(0.8)
-    assert task_reward(0.6, False) == pytest.approx(0.3)
-    assert constraint_score([[0.2, 0.6, 9.0]], [[1, 1, 0]]) == pytest.approx(0.4)

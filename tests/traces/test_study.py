@@ -9,7 +9,7 @@ import pytest
 import cfgen
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
-from cfgen.traces.study import displacement, words_changed
+from cfgen.traces.study import displacement
 
 T = 0.25 * np.arange(1, 25)
 FUTURE = np.column_stack([8 * T, 0 * T])
@@ -90,37 +90,7 @@ def test_words_tell_what_nobody_labelled_and_labels_come_first(tmp_path: Path):
     assert len(cfgen.study(a, b, labels=labels).odd) == 5, "unchanged, and yet grounded in one only"
 
 
-def test_what_differs_substantially():
-    assert words_changed("The road is free.", "A pedestrian crosses.")
-    assert not words_changed("The road ahead is free of cars.", "The road ahead is clear of cars.")
-    assert not words_changed("", "")
-
-
 def test_displacement_is_along_and_across():
     assert displacement(FUTURE + np.array([3.0, -4.0]), FUTURE) == pytest.approx(
         {"ADE": 5, "lateral": 4, "longitudinal": 3}
     )
-
-
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ({"waypoints": [[1, 2]]}, "a.json: sample 1: expected one of id"),
-        ({"id": "x"}, "'waypoints': expected finite T x"),
-        (
-            {"id": "x", "waypoints": [[0, 0], [1, 0]], "grounded": "yes"},
-            "'grounded': expected true or false, found 'yes'",
-        ),
-        ({"id": "x", "waypoints": [[0, 0]]}, "sample 'x': 'future': expected what was recorded, found none"),
-        (
-            {"id": "x", "waypoints": [[0, 0]], "future": [[0, 0], [1, 0]]},
-            "as many waypoints as recorded, found 1 and 2",
-        ),
-        ({"id": "y", "waypoints": [[0, 0]]}, "found none in common"),
-    ],
-)
-def test_mistakes_name_sample_and_field(tmp_path: Path, row: dict, said: str):
-    (tmp_path / "a.json").write_text(json.dumps([row]))
-    (tmp_path / "b.json").write_text(json.dumps([{"id": "x", "waypoints": [[0, 0]]}]))
-    with pytest.raises(InputError, match=said):
-        cfgen.study(tmp_path / "a.json", tmp_path / "b.json")

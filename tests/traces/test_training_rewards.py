@@ -9,18 +9,21 @@ import pytest
 pytest.importorskip("torch", reason='needs pip install ".[local]"')
 pytest.importorskip("transformers")
 
-from cfgen.judge.critic import LocalCritic
-from cfgen.metrics.constrained import DualAscent
 from cfgen.metrics.faithfulness import EDGES
 from cfgen.planners.baselines import write_text
-from cfgen.traces.reward_formulas import LEAST_P, reason_reward, trl_faithfulness_reward, trl_reason_reward
+from cfgen.traces.critic import LocalCritic
 from cfgen.traces.rewards import (
+    LEAST_P,
     WORST_SCORE,
     CriticOfCompletions,
     DigitJudge,
+    DualAscent,
     WaypointLogprobs,
     WeightedFaithfulness,
+    reason_reward,
+    trl_faithfulness_reward,
     trl_judge_reward,
+    trl_reason_reward,
 )
 from tests.tiny_models import tiny_llava
 

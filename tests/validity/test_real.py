@@ -14,7 +14,7 @@ from cfgen.benchmark.real_pairs import pairs_benchmark
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Rate
 from cfgen.metrics.validity import independent_difference, standardized, validity
 from cfgen.planners.protocol import Requirements, Response
 from cfgen.scenes.pairs import Options, import_pairs

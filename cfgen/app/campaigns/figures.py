@@ -10,8 +10,7 @@ import numpy as np
 from cfgen.app.campaigns.known import WHY
 from cfgen.app.campaigns.log import first as first_said
 from cfgen.app.campaigns.log import items_of, last, log_of, logs, standing
-from cfgen.metrics.agreement import agreement
-from cfgen.metrics.raters import gwet_ac1, krippendorff_alpha
+from cfgen.metrics.agreement import agreement, gwet_ac1, krippendorff_alpha
 from cfgen.records import (
     ADJUDICATED,
     DIMENSIONS,

@@ -71,8 +71,8 @@ def _changed(original: np.ndarray, modified: np.ndarray) -> np.ndarray:
     a, b = (cv2.GaussianBlur(i, (3, 3), 0) for i in (original, modified))
     red, green, blue = cv2.split(cv2.absdiff(a, b))
     difference = cv2.max(cv2.max(red, green), blue)
-    middle, most = np.percentile(difference[::4, ::4], (50, 75))
-    if most == 0:
+    middle, upper_quartile = np.percentile(difference[::4, ::4], (50, 75))
+    if upper_quartile == 0:
         return difference > CHANGE.exact_difference
     return difference > max(CHANGE.noisy_difference, CHANGE.noise_factor * middle)
 

@@ -48,12 +48,14 @@ class OfflineJudge:
         )
 
     def judge(
-        self, items: Sequence[tuple[VerdictKey, Callable[[], JudgeItem]]], done: Callable[[Verdict], None]
+        self,
+        items: Sequence[tuple[VerdictKey, Callable[[], JudgeItem]]],
+        on_verdict: Callable[[Verdict], None],
     ) -> None:
         for key, build in items:
             item = build()
             verdict = combine(key, self.rubric, self.name, [measure(item)], input_hash(item))
-            done(verdict.model_copy(update={"notes": cut_notes(item.answers)}))
+            on_verdict(verdict.model_copy(update={"notes": cut_notes(item.answers)}))
 
 
 def measure(item: JudgeItem) -> Vote:
@@ -107,8 +109,8 @@ def describe_position(change: Change, item: JudgeItem) -> str:
     if not len(change.base):
         half = "left" if change.side < item.original_image.shape[1] / 2 else "right"
         return f"in the {half} half of the frame"
-    along, beside = path_of_plan(np.array(item.original_plan.waypoints)).locate(change.base)
-    low, high = float(beside.min()), float(beside.max())
+    along, offsets = path_of_plan(np.array(item.original_plan.waypoints)).locate(change.base)
+    low, high = float(offsets.min()), float(offsets.max())
     if low < MOTION.half_car_m and high > -MOTION.half_car_m:
         return f"{along.min():.0f} m ahead, in the car's path"
     lateral = (low + high) / 2

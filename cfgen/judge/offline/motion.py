@@ -56,10 +56,10 @@ def compare(original: Plan, modified: Plan, base: np.ndarray) -> Response:
     n = min(len(original.waypoints), len(modified.waypoints))
     a, b = np.array(original.waypoints)[:n], np.array(modified.waypoints)[:n]
     path = path_of_plan(a)
-    along, beside = travelled(a), travelled(b)
+    along, modified_along = travelled(a), travelled(b)
     va, vb = speeds(a), speeds(b)
     s_b, l_b = (np.concatenate([[0.0], v]) for v in path.locate(b[:, :2]))
-    distinct = _distinct(along, beside, l_b, va, vb)
+    distinct = _distinct(along, modified_along, l_b, va, vb)
     near, low, high = _extent(path.locate(base)) if len(base) else (np.inf, np.nan, np.nan)
     arrives = np.flatnonzero(s_b >= near - 1.0)
     end = int(arrives[0]) if len(arrives) else n
@@ -70,7 +70,7 @@ def compare(original: Plan, modified: Plan, base: np.ndarray) -> Response:
     return Response(
         distinct=distinct,
         slowed=float(max(-change.min(), 0.0)),
-        held_back=float((along - beside)[end]),
+        held_back=float((along - modified_along)[end]),
         hurried=float(max(change.max(), 0.0)),
         towards=_gap(0.0, low, high) - _gap(offset, low, high),
         in_the_way=bool(near < along[-1] and _gap(0.0, low, high) < 0.1),
@@ -79,10 +79,12 @@ def compare(original: Plan, modified: Plan, base: np.ndarray) -> Response:
     )
 
 
-def _distinct(along: np.ndarray, beside: np.ndarray, l_b: np.ndarray, va: np.ndarray, vb: np.ndarray) -> bool:
+def _distinct(
+    along: np.ndarray, modified_along: np.ndarray, l_b: np.ndarray, va: np.ndarray, vb: np.ndarray
+) -> bool:
     reach = max(MOTION.same_along_m, MOTION.same_along_share * along[-1])
     return bool(
-        np.abs(along - beside).max() > reach
+        np.abs(along - modified_along).max() > reach
         or np.abs(l_b).max() > MOTION.same_beside_m
         or np.abs(va - vb).max() > MOTION.same_speed_mps
     )
@@ -90,8 +92,8 @@ def _distinct(along: np.ndarray, beside: np.ndarray, l_b: np.ndarray, va: np.nda
 
 def _extent(located: tuple[np.ndarray, np.ndarray]) -> tuple[float, float, float]:
     """Nearest arc length, and the right and left ends beside the path, of ground points."""
-    along, beside = located
-    return float(np.percentile(along, 5)), float(beside.min()), float(beside.max())
+    along, offsets = located
+    return float(np.percentile(along, 5)), float(offsets.min()), float(offsets.max())
 
 
 def _gap(offset: float, low: float, high: float) -> float:
@@ -124,9 +126,9 @@ def far_aside(modified: Array, original: Array) -> float:
     """
     xy = np.vstack([np.zeros(2), modified[:, :2]])
     path = path_of_plan(original)
-    s, beside = path.locate(xy)
-    straight = np.abs(xy[:, 1]) < np.abs(beside)
-    aside = np.where(straight, np.abs(xy[:, 1]), np.abs(beside))[1:]
+    s, offsets = path.locate(xy)
+    straight = np.abs(xy[:, 1]) < np.abs(offsets)
+    aside = np.where(straight, np.abs(xy[:, 1]), np.abs(offsets))[1:]
     step = np.diff(xy, axis=0)
     way = np.where(straight, 0.0, np.asarray(path.at(s)[2]))[1:]
     across = np.abs(-np.sin(way) * step[:, 0] + np.cos(way) * step[:, 1])
@@ -149,8 +151,10 @@ def leaves_road(modified: Array, original: Array, start: Start, view: SceneView,
     if judged.sum() < DRIVABLE.least_waypoints:
         return False
     under = road_shares(poses[judged], view, camera)
-    beside = road_shares(np.column_stack(path.at(s[judged])), view, camera)
-    return bool(((under < DRIVABLE.off_road) & (beside > DRIVABLE.on_road)).sum() >= DRIVABLE.least_waypoints)
+    reference = road_shares(np.column_stack(path.at(s[judged])), view, camera)
+    return bool(
+        ((under < DRIVABLE.off_road) & (reference > DRIVABLE.on_road)).sum() >= DRIVABLE.least_waypoints
+    )
 
 
 def road_shares(poses: Array, view: SceneView, camera: Camera) -> Array:

@@ -6,8 +6,7 @@ Faithful GRPO section 3.2, in our own words.
 import re
 from dataclasses import replace
 
-from cfgen.judge.rubrics.one_word import OneWordRubric
-from cfgen.judge.rubrics.trace import QUESTION, Asker, TraceItem, TraceReply
+from cfgen.judge.rubrics.trace import QUESTION, Asker, OneWordRubric, TraceItem, TraceReply
 from cfgen.models.quote import quote
 
 SYSTEM = """\
@@ -27,8 +26,8 @@ class ConsistencyRubric(OneWordRubric[bool]):
 
     async def check_trace(self, asker: Asker, key: str, item: TraceItem) -> TraceReply:
         prompt = self.prompt(QUESTION, f"{item.scene}\n{item.justification}", item.action)
-        said, reply = await self.one_word(asker, key, (prompt,))
-        return replace(reply, consistent=said)
+        consistent, reply = await self.one_word(asker, key, (prompt,))
+        return replace(reply, consistent=consistent)
 
     def prompt(self, question: str, reasoning: str, answer: str) -> str:
         parts = {"QUESTION": question, "REASONING": reasoning, "ANSWER": answer}

@@ -12,8 +12,7 @@ import numpy as np
 
 from cfgen.core.hashing import hash_json
 from cfgen.judge.protocol import RubricId
-from cfgen.judge.rubrics.reply import read_fields
-from cfgen.judge.rubrics.trace import Asker, TraceItem, TraceReply
+from cfgen.judge.rubrics.trace import Asker, TraceItem, TraceReply, read_fields
 from cfgen.models.base import Ask, Form, Turn
 from cfgen.models.quote import MAX_CHARS
 from cfgen.records import Edge
@@ -125,12 +124,12 @@ class FaithfulnessRubric:
 
     async def check_trace(self, asker: Asker, key: str, item: TraceItem) -> TraceReply:
         """All five edges at once; asked a second time when the first reply cannot be read."""
-        asked = Turn("user", await asker.shown(self.prompt(item)))
-        first = await self._reply(asker, key, (asked,))
+        question = Turn("user", await asker.shown(self.prompt(item)))
+        first = await self._reply(asker, key, (question,))
         if first.usable or not first.raw:
             return first
         again = Turn("user", (self.again(first.reason),))
-        second = await self._reply(asker, key, (asked, Turn("model", (first.raw,)), again))
+        second = await self._reply(asker, key, (question, Turn("model", (first.raw,)), again))
         return second if second.usable else first
 
     async def _reply(self, asker: Asker, key: str, turns: tuple[Turn, ...]) -> TraceReply:
@@ -145,11 +144,11 @@ class FaithfulnessRubric:
             return TraceReply(model=model, reason=fields, raw=raw)
         edges: dict[Edge, bool] = {}
         for edge in QUESTIONS:
-            said = fields[edge].strip().upper()
-            if said not in _VERDICTS:
-                reason = f"{edge}: expected CONSISTENT or INCONSISTENT, found {said[:40]!r}"
+            answer = fields[edge].strip().upper()
+            if answer not in _VERDICTS:
+                reason = f"{edge}: expected CONSISTENT or INCONSISTENT, found {answer[:40]!r}"
                 return TraceReply(model=model, reason=reason, raw=raw)
-            edges[edge] = _VERDICTS[said]
+            edges[edge] = _VERDICTS[answer]
         why = {edge: fields[f"{edge}_why"].strip() for edge in QUESTIONS if not edges[edge]}
         return TraceReply(model=model, edges=edges, why=why, confidence=fields["confidence"].strip(), raw=raw)
 

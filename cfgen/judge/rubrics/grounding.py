@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from cfgen.judge.rubrics.one_word import OneWordRubric
-from cfgen.judge.rubrics.trace import QUESTION, Asker, TraceItem, TraceReply
+from cfgen.judge.rubrics.trace import QUESTION, Asker, OneWordRubric, TraceItem, TraceReply
 from cfgen.models.quote import MAX_CHARS, quote
 from cfgen.records import Claims
 

@@ -17,7 +17,7 @@ from cfgen.core.files import FrameLike
 from cfgen.core.hashing import hash_json
 from cfgen.judge.combine import Scores, inconsistency
 from cfgen.judge.protocol import JudgeItem, RubricId
-from cfgen.judge.rubrics.reply import read_fields
+from cfgen.judge.rubrics.trace import read_fields
 from cfgen.models.quote import MAX_CHARS, quote
 from cfgen.records import DIMENSIONS, Dimension, Score, Vote
 
@@ -148,7 +148,7 @@ class Wording:
             lines = f"Step {number}, {'the change' if name == 'change' else name}. {text.rstrip()}\n"
             scale = self.scales.get(name, {})  # type: ignore[call-overload]
             scores = (f" {score}: {scale[score].rstrip()}" for score in (2, 1, 0) if scale)
-            parts.append(lines + "".join(one.replace("\n", "\n    ") + "\n" for one in scores))
+            parts.append(lines + "".join(line.replace("\n", "\n    ") + "\n" for line in scores))
         return "\n".join(parts)
 
 
@@ -219,11 +219,11 @@ class HazardRubric:
             return Vote(model=model, status="failed", reason=fields, raw=raw)
         scores: Scores = {}
         for dimension in DIMENSIONS:
-            said = fields[f"{dimension}_score"].strip().upper()
-            if said not in _READ:
-                reason = f"{dimension}_score: expected 0, 1, 2 or UNKNOWN, found {said[:40]!r}"
+            answer = fields[f"{dimension}_score"].strip().upper()
+            if answer not in _READ:
+                reason = f"{dimension}_score: expected 0, 1, 2 or UNKNOWN, found {answer[:40]!r}"
                 return Vote(model=model, status="failed", reason=reason, raw=raw)
-            scores[dimension] = _READ[said]
+            scores[dimension] = _READ[answer]
         unknown = sum(s is None for s in scores.values())
         if unknown not in (0, 3):
             reason = "UNKNOWN for some of the three scores; the rubric has it for all or none"

@@ -82,13 +82,13 @@ def create_rubric(name_or_file: str = DEFAULT_RUBRIC) -> Rubric:
         InputError: no such name or file, one about traces, or a fault in the file: names file, field, expected and
             found.
     """
-    made = find_rubric(name_or_file)
-    if isinstance(made, TraceRubric):
+    rubric = find_rubric(name_or_file)
+    if isinstance(rubric, TraceRubric):
         raise InputError(
             f"--rubric: '{name_or_file}' is about one answer by itself; choose one about pairs, such as "
             f"'{DEFAULT_RUBRIC}', or use it with: cfgen analyze traces"
         )
-    return made
+    return rubric
 
 
 def create_trace_rubric(name: str = TRACE_DEFAULT) -> TraceRubric:
@@ -97,13 +97,13 @@ def create_trace_rubric(name: str = TRACE_DEFAULT) -> TraceRubric:
     Raises:
         InputError: no such name, or a rubric about pairs of answers.
     """
-    made = find_rubric(name)
-    if not isinstance(made, TraceRubric):
+    rubric = find_rubric(name)
+    if not isinstance(rubric, TraceRubric):
         raise InputError(
             f"--rubric: '{name}' is about pairs of answers; choose one about traces, such as '{TRACE_DEFAULT}' (see: "
             "cfgen list rubrics)"
         )
-    return made
+    return rubric
 
 
 def find_rubric(name_or_file: str) -> Rubric | TraceRubric:
@@ -120,8 +120,8 @@ def find_rubric(name_or_file: str) -> Rubric | TraceRubric:
             f"{did_you_mean(name_or_file, RUBRICS.names())}. "
             f"Third parties register theirs under the entry-point group '{RUBRICS.group}'."
         )
-    made: Rubric | TraceRubric = RUBRICS.create(name_or_file, {})
-    return made
+    rubric: Rubric | TraceRubric = RUBRICS.create(name_or_file, {})
+    return rubric
 
 
 # --- a wording of one's own -----------------------------------------------------------------------------------
@@ -140,12 +140,12 @@ class _Steps(_Part):
 
 class _Scale(_Part):
     two: str | None = Field(default=None, min_length=1, alias="2")
-    one: str | None = Field(default=None, min_length=1, alias="1")
+    partial: str | None = Field(default=None, min_length=1, alias="1")
     nought: str | None = Field(default=None, min_length=1, alias="0")
 
     @property
     def given(self) -> dict[int, str]:
-        return {score: text for score, text in ((2, self.two), (1, self.one), (0, self.nought)) if text}
+        return {score: text for score, text in ((2, self.two), (1, self.partial), (0, self.nought)) if text}
 
 
 class _Scales(_Part):

@@ -3,15 +3,20 @@
 A rubric about a trace owns its wording and reads the replies; an :class:`Asker` owns the model and its transport.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from cfgen.core.hashing import hash_json
+from cfgen.core.sanitize import plain_text
 from cfgen.judge.protocol import RubricId
-from cfgen.models.base import Ask, Form, Picture
-from cfgen.models.quote import quote
+from cfgen.models.base import Ask, Form, Picture, Turn
+from cfgen.models.quote import MAX_CHARS, quote
 from cfgen.records import Camera, Claims, Edge, Fault
 
 #: what the planner is taken to have been asked, for rubrics that want a question
@@ -101,3 +106,87 @@ class TraceRubric(Protocol):
     async def check_trace(self, asker: Asker, key: str, item: TraceItem) -> TraceReply:
         """Ask what there is to ask of ``item``; a reply that cannot be used is a reason, never a guess."""
         ...
+
+
+# --- reply -------------------------------------------------------------------------------------
+# Named fields from a model's reply: tags after its thinking, or one JSON object.
+
+
+def read_fields(raw: str, names: Sequence[str]) -> dict[str, str] | str:
+    """Every field as text, or in one line why the reply cannot be used."""
+    text = raw.strip()
+    fenced = re.fullmatch(r"```(?:json)?\s*(\{.*\})\s*```", text, re.S)
+    text = fenced.group(1) if fenced else text
+    return _from_json(text, names) if text.startswith("{") else _from_tags(text, names)
+
+
+def _from_json(text: str, names: Sequence[str]) -> dict[str, str] | str:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return f"the reply is broken JSON ({str(error)[:80]}); it was probably cut off"
+    fields = {}
+    for name in names:
+        value = content.get(name)
+        if not isinstance(value, str | int) or isinstance(value, bool):
+            return f"the reply's field '{name}': expected text, found {type(value).__name__}"
+        fields[name] = plain_text(str(value))[0]  # JSON can spell what UTF-8 cannot hold
+    return fields
+
+
+def _from_tags(text: str, names: Sequence[str]) -> dict[str, str] | str:
+    """Only what follows the last ``</thinking>`` counts: thinking may quote. A tag given twice is no answer."""
+    head, closed, tail = text.rpartition("</thinking>")
+    if not closed and "<thinking>" in text:
+        return "the reply ends inside <thinking>; it was cut off"
+    answer = tail if closed else head + tail
+    fields = {}
+    for name in names:
+        parts = answer.split(f"<{name}>")
+        if len(parts) != 2 or parts[1].count(f"</{name}>") != 1:
+            return f"expected <{name}>...</{name}> once in the reply, found {len(parts) - 1}"
+        fields[name] = parts[1].split(f"</{name}>")[0]
+    return fields
+
+
+# --- one word ----------------------------------------------------------------------------------
+# Rubrics that are answered with one word.
+
+Answer = TypeVar("Answer")
+_FREE: dict[str, Any] = {"type": "string"}
+
+
+@dataclass(frozen=True)
+class OneWordRubric(Generic[Answer]):
+    """Wording, version and parser; knows nothing of transport. ``words`` maps lower-case words to what they mean."""
+
+    name: str
+    version: str
+    wording: str
+    words: Mapping[str, Answer]
+    headings: tuple[str, ...] = ()
+
+    @cached_property
+    def id(self) -> RubricId:
+        return RubricId(
+            self.name, self.version, hash_json([self.name, self.version, self.wording, MAX_CHARS])
+        )
+
+    def system(self, form: Form = "tags") -> str:
+        return self.wording
+
+    async def one_word(
+        self, asker: Asker, key: str, parts: Sequence[str | np.ndarray]
+    ) -> tuple[Answer | None, TraceReply]:
+        """What the model's word means and its reply; None, with the reason in the reply, where it cannot be read."""
+        ask = Ask(self.wording, (Turn("user", await asker.shown(parts)),), "tags", _FREE, key)
+        text, none = await asker.answer(ask, lambda text: self.parse(text) is not None)
+        meaning = self.parse(text)
+        *choices, last = (word.upper() for word in self.words)
+        unread = f"expected {', '.join(choices)} or {last}, found {text[:40]!r}"
+        reason = none.reason or ("" if meaning is not None else unread)
+        return meaning, replace(none, reason=reason, raw=text)
+
+    def parse(self, raw: str) -> Answer | None:
+        """None for anything but one of the words."""
+        return self.words.get(re.sub(r"[^a-z]", "", raw.lower()))

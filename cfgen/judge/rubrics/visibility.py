@@ -54,8 +54,8 @@ def describe_camera(camera: Camera) -> str:
     """Field of view and ranges, in one line."""
     columns = np.linspace(0, camera.width - 1, 33)
     rays, valid = unproject(camera, np.column_stack([columns, np.full(33, camera.height / 2)]))
-    ahead = (rays @ rotation(camera))[valid]
-    azimuth = np.degrees(np.unwrap(np.arctan2(ahead[:, 1], ahead[:, 0])))
+    directions = (rays @ rotation(camera))[valid]
+    azimuth = np.degrees(np.unwrap(np.arctan2(directions[:, 1], directions[:, 0])))
     middle = np.array(
         [[camera.width / 2, camera.height / 2 - 0.5], [camera.width / 2, camera.height / 2 + 0.5]]
     )

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from cfgen.metrics.agreement import Agreement, agreement
-from cfgen.metrics.corrected import FEWEST_RATED, Corrected, corrected
-from cfgen.metrics.paired import Difference
-from cfgen.metrics.raters import gwet_ac1, krippendorff_alpha
+from cfgen.metrics.agreement import Agreement, agreement, gwet_ac1, krippendorff_alpha
+from cfgen.metrics.estimates import FEWEST_RATED, Corrected, corrected
+from cfgen.metrics.intervals import Difference
 from cfgen.metrics.success import STRICT
 from cfgen.records import (
     ADJUDICATED,

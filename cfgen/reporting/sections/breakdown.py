@@ -4,8 +4,7 @@ from dataclasses import asdict
 from functools import partial
 
 from cfgen.metrics.breakdown import Group, axes_of, breakdown, dose_response, partial_reasons
-from cfgen.metrics.paired import Events
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Events, Rate
 from cfgen.records import DIMENSIONS, Dimension
 from cfgen.reporting.data import ReportData, judged
 from cfgen.reporting.drawing import Drawing, Series, curve_chart, rows_chart

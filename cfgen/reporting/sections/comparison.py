@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from cfgen.metrics.compare import Pair, cases_needed, compare_all
-from cfgen.metrics.paired import Events
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.estimates import case_weights, weighted_rate
+from cfgen.metrics.intervals import Events, Rate
 from cfgen.metrics.success import successes
-from cfgen.metrics.weighted import case_weights, weighted_rate
 from cfgen.records import DIMENSIONS, Sampling, StratumOutcome
 from cfgen.reporting.data import ReportData, judged
 from cfgen.reporting.section import Section, Table

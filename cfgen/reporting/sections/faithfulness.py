@@ -6,23 +6,27 @@ from dataclasses import asdict
 from statistics import mean, median
 from typing import Any
 
-from cfgen.metrics.edge_agreement import EdgeAgreement, Verdicts, edge_agreement
 from cfgen.metrics.faithfulness import (
     EDGES,
     OTHER_READING,
     Balanced,
+    Claims,
     ConsistencyRow,
+    EdgeAgreement,
     EdgeVerdicts,
+    Verdicts,
     consistency_row,
+    edge_agreement,
+    inconsistency_rate,
+    mean_grounding,
 )
-from cfgen.metrics.grounding import Claims, inconsistency_rate, mean_grounding
-from cfgen.metrics.rates import Rate
+from cfgen.metrics.intervals import Rate
 from cfgen.metrics.success import success_row
 from cfgen.records import DIMENSIONS, EdgeProbe, Rollout
-from cfgen.records.known import ENOUGH_KNOWN
+from cfgen.records.traces import ENOUGH_KNOWN
 from cfgen.reporting.data import ReportData
 from cfgen.reporting.section import Section, Table
-from cfgen.traces.failures import synthetic
+from cfgen.traces.corruptions import synthetic
 
 
 def edge_trust(data: ReportData) -> tuple[Table, tuple[str, ...]]:

@@ -12,8 +12,8 @@ from cfgen.core.disk_backed import DiskList
 from cfgen.core.faults import contained, fault_of
 from cfgen.core.registry import first_line
 from cfgen.geometry.driving import Drive
+from cfgen.metrics.intervals import Rate
 from cfgen.metrics.kinematics import Encounter, displacement_errors, reached_after_s
-from cfgen.metrics.rates import Rate
 from cfgen.metrics.registry import METRICS, Mean, Metric, mean, measure, over_repeats
 from cfgen.records import Case, Fault
 from cfgen.reporting.data import Key, ReportData, place_of

@@ -5,10 +5,8 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Literal
 
-from cfgen.metrics.floor import Floor, above_floor
-from cfgen.metrics.paired import Difference
-from cfgen.metrics.rates import Rate
-from cfgen.metrics.success import SuccessRow, success_row
+from cfgen.metrics.intervals import Difference, Rate
+from cfgen.metrics.success import Floor, SuccessRow, above_floor, success_row
 from cfgen.records import CONTROLS, DIMENSIONS, Dimension, FloorKind, judged_as
 from cfgen.reporting.data import ReportData, credited_contact, judged, measured
 from cfgen.reporting.drawing import Drawing, Series, rows_chart

@@ -1,10 +1,25 @@
-"""Many ways to say the same thing: scenes and justifications by what they mean.
+"""Consistent traces by construction: scripted manoeuvres, acted out on the case's lane, in many wordings.
 
-``{thing}`` carries its article, ``{place}`` is where it stands, ``{side}`` left or right. A scene says nothing but that
-the thing is there, so that it is as true of a frame as the thing is.
+In a wording ``{thing}`` carries its article, ``{place}`` is where it stands, ``{side}`` left or right. A scene says
+nothing but that the thing is there, so that it is as true of a frame as the thing is.
 """
 
+import random
 import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cfgen.core.errors import InputError, StoreError
+from cfgen.geometry.manoeuvre import LEAST_SPEED
+from cfgen.metrics.intervals import blocks_of
+from cfgen.planners import settings
+from cfgen.planners.responders import TIMES, Baseline, a
+from cfgen.records import Case, Scene, Trace
+from cfgen.rollouts.inputs import RolloutInputs
+from cfgen.scenes.folder import load_scene
+from cfgen.storage.store import Store
+from cfgen.traces.facts import CaseFacts, Content, Intent, Room, Said
 
 SCENES = (
     "There is {thing} {place}.",
@@ -141,8 +156,8 @@ def say(wording: str, thing: str, place: str, side: str = "") -> str:
     if _ONE.match(thing):
         return words
     subject = rf"({re.escape(thing)}(?: {re.escape(place)})?) ({'|'.join(_OF_SEVERAL)})\b"
-    found = re.sub(subject, lambda m: f"{m[1]} {_OF_SEVERAL[m[2].lower()]}", words, flags=re.IGNORECASE)
-    return found.replace("and does not concern", "and do not concern")
+    sentence = re.sub(subject, lambda m: f"{m[1]} {_OF_SEVERAL[m[2].lower()]}", words, flags=re.IGNORECASE)
+    return sentence.replace("and does not concern", "and do not concern")
 
 
 _ONE = re.compile(r"(?:a|an|the|water|dense)\b", re.IGNORECASE)
@@ -154,3 +169,129 @@ _OF_SEVERAL = {
     "calls": "call",
     "deserves": "deserve",
 }
+
+
+# --- sources -----------------------------------------------------------------------------------
+
+#: m beside the lane's middle while passing something, and after a change of lanes
+_NUDGE_M, _LANE_M = 1.9, 3.4
+
+
+@dataclass(frozen=True)
+class Source:
+    """One consistent trace; ``manoeuvre`` names what its wording means."""
+
+    facts: CaseFacts
+    arm: str
+    said: Said
+    manoeuvre: str
+    side: str
+
+
+def case_facts(store: Store) -> list[CaseFacts]:
+    """Of every case whose scene can be read and whose car is fast enough for its motion to say anything.
+
+    Raises:
+        StoreError: the benchmark holds no case. InputError: no car in it moves.
+    """
+    cases = store.cases()
+    if not cases:
+        raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
+    inputs = RolloutInputs(store, store.benchmark.seed)
+    scenes = {c.case_id: load_scene(store.scene_dir(c.scene_id)).scene for c in cases}
+    blocks, _ = blocks_of(scenes)
+    facts = [_facts(inputs, c, scenes[c.case_id], blocks[c.case_id]) for c in cases]
+    moving = [f for f in facts if f.base.speed >= LEAST_SPEED]
+    if not moving:
+        raise InputError(
+            f"{store.root}: expected a car of {LEAST_SPEED:g} m/s or more in some case, found none: motion says "
+            "nothing there; build from scenes in which the car drives"
+        )
+    return moving
+
+
+def _facts(inputs: RolloutInputs, case: Case, scene: Scene, drive: str) -> CaseFacts:
+    base = Baseline.of(scene.history, scene.future)
+    kerb = 1 if scene.extra.get("drive_on") == "left" else -1
+    facts = CaseFacts.of(case, base, drive, Room(base.path, scene.front, inputs.road(case), kerb))
+    return replace(facts, ways=tuple(_ways(facts)))
+
+
+def scripted(facts: CaseFacts, rng: random.Random) -> Source:
+    """An answer to the hazard's frame: words, action and waypoints of one manoeuvre, in one of many wordings.
+
+    One in five justifications is vague: it contradicts no action and no motion.
+    """
+    manoeuvre, side = rng.choice(facts.ways)
+    longitudinal, lateral, wordings = MANOEUVRES[manoeuvre]
+    lateral = lateral.format(side=side)
+    vague = rng.random() < 0.2
+    wording = rng.choice(VAGUE if vague else wordings)
+    thing = a(facts.thing)
+    content = Content(facts.thing, facts.place)
+    trace = Trace(
+        scene=say(rng.choice(SCENES), thing, facts.place),
+        justification=say(wording, thing, facts.place, side),
+        longitudinal=longitudinal,
+        lateral=lateral,
+    )
+    intent = Intent() if vague else announced(manoeuvre, side)
+    answer = Said(trace, acted(facts.base, manoeuvre, side), content, content, intent)
+    return Source(facts, "hazard", answer, manoeuvre, side)
+
+
+def _ways(facts: CaseFacts) -> list[tuple[str, str]]:
+    """Manoeuvres and the sides that they are drawn to: those for which the scene has room.
+
+    Something in the car's own lane may be passed on either side; something beside it on the other one.
+    """
+    free = "left" if facts.target.free_side > 0 else "right"
+    opposite = "right" if free == "left" else "left"
+    ways = []
+    for manoeuvre in sorted(MANOEUVRES):
+        sides = (free, opposite) if facts.in_lane else (free,)
+        room = (s for s in sides if facts.room.allows(acted(facts.base, manoeuvre, s)))
+        if (side := next(room, None)) is not None:
+            ways.append((manoeuvre, side))
+    return ways
+
+
+def announced(manoeuvre: str, side: str) -> Intent:
+    """What the wordings of a manoeuvre announce: those that keep the lane are silent about the way."""
+    longitudinal, lateral, _ = MANOEUVRES[manoeuvre]
+    if "nudge" in lateral:
+        return Intent(longitudinal, f"to the {side}")
+    return Intent(longitudinal, lateral.format(side=side) if "{side}" in lateral else "")
+
+
+def acted(base: Baseline, manoeuvre: str, side: str) -> np.ndarray:
+    """(24, 3) waypoints that carry a manoeuvre out along the lane, from the car's own speed."""
+    v, sign = base.speed, 1.0 if side == "left" else -1.0
+    s = v * TIMES
+    if manoeuvre == "stop":
+        s = braked(v, v / 3.6, 0.0)
+    elif manoeuvre == "yield":
+        s = braked(v, max(0.5 * v / 3.0, 0.7), 0.5 * v)
+    elif manoeuvre == "pass":
+        s = s + 0.5 * 0.7 * TIMES**2
+    lateral = np.zeros_like(TIMES)
+    if manoeuvre == "nudge":
+        lateral = sign * _NUDGE_M * np.sin(np.pi * np.clip((TIMES - 0.5) / 5.0, 0, 1)) ** 2
+    elif manoeuvre in ("lane change", "pass"):
+        part = np.clip((TIMES - 0.5) / 4.0, 0, 1)
+        lateral = sign * _LANE_M * part**2 * (3 - 2 * part)
+    return base.follow(s, lateral)
+
+
+def braked(speed: float, deceleration: float, until: float) -> np.ndarray:
+    """(25,) m along the lane: constant deceleration after the reaction time, down to ``until`` m/s."""
+    t = np.maximum(TIMES - settings.SCRIPTED.reaction_s, 0.0)
+    braking = np.minimum(t, (speed - until) / deceleration)
+    after = t - braking
+    distances: np.ndarray = (
+        speed * np.minimum(TIMES, settings.SCRIPTED.reaction_s)
+        + speed * braking
+        - deceleration * braking**2 / 2
+        + until * after
+    )
+    return distances

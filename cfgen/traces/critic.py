@@ -64,17 +64,17 @@ def expect_model(path: str | Path) -> None:
     Raises:
         InputError: it is neither.
     """
-    here = Path(path).expanduser()
-    if (here / "adapter_config.json").is_file() and not (here / "config.json").is_file():
+    folder = Path(path).expanduser()
+    if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
         raise InputError(
             f"critic '{path}': expected a whole model, found a LoRA adapter alone; merge it into its base "
             "(merge_and_unload, as examples/train_critic.py does) and save model and processor"
         )
     hub = re.fullmatch(r"[\w.-]+/[\w.-]+", str(path)) and not str(path).startswith(("/", ".", "~"))
-    if not (here / "config.json").is_file() and (here.exists() or not hub):
+    if not (folder / "config.json").is_file() and (folder.exists() or not hub):
         raise InputError(
             f"critic '{path}': expected a model folder with config.json, weights and processor, found "
-            f"{'none in it' if here.is_dir() else 'a file' if here.exists() else 'no such folder'}; give the "
+            f"{'none in it' if folder.is_dir() else 'a file' if folder.exists() else 'no such folder'}; give the "
             "folder that a model was saved in, or a hub's OWNER/NAME"
         )
 
@@ -137,9 +137,9 @@ class LocalCritic:
         inputs = self._inputs(f"{prompt}<verdict>{_WORDS[0]}", images)
         ids = inputs["input_ids"][0].tolist()
         if self._parting is None or ids[-self._parting[0]] != self._parting[1][0]:
-            other = self._inputs(f"{prompt}<verdict>{_WORDS[1]}", images)["input_ids"][0].tolist()
-            at = next(i for i, (a, b) in enumerate(zip(ids, other, strict=False)) if a != b)
-            self._parting = len(ids) - at, (ids[at], other[at])
+            inconsistent_ids = self._inputs(f"{prompt}<verdict>{_WORDS[1]}", images)["input_ids"][0].tolist()
+            at = next(i for i, (a, b) in enumerate(zip(ids, inconsistent_ids, strict=False)) if a != b)
+            self._parting = len(ids) - at, (ids[at], inconsistent_ids[at])
         back, tokens = self._parting
         logits = self.model(**inputs.to(self.model.device)).logits
         return logits[0, len(ids) - back - 1].float(), tokens
