@@ -16,7 +16,7 @@ from cfgen.core.errors import InputError
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.occupancy import BARE_ROAD, BY_COLOURS, HIDDEN, LEFT, OVER_LANE, STOOD, UNSURE
+from cfgen.hazards.occupancy import BARE_ROAD, BY_COLOURS, HIDDEN, LEFT, OVER_LANE, STOOD
 from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
 from cfgen.hazards.taxonomy import Taxonomy
 from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
@@ -44,7 +44,6 @@ ADVICE = {
     BY_COLOURS: "something else was there; move it to the side or nearer",
     HIDDEN: "it would show through what is nearer; move it to the side or nearer",
     OVER_LANE: "nobody waits in a lane; turn it to come from the road's edge",
-    UNSURE: "move it nearer",
 }
 
 

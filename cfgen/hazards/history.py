@@ -25,7 +25,6 @@ from cfgen.hazards.occupancy import (
     JUST_OFF_M,
     OVER_LANE,
     STOOD,
-    UNSURE,
     HistoryInconsistency,
     Traffic,
     goes_across,
@@ -60,14 +59,6 @@ TIMES = (-2.0, -1.5, -1.0, -0.5)
 SLACK = 0.15
 #: A car pitches by this much between frames, rad: road is looked for so far above and below a place too.
 PITCH = 0.0035
-#: The least share of the frames that show it in which road is seen there, rather than told by colours alone.
-SURE = 0.5
-#: Up to this distance road is expected to be seen where there is some, m.
-EXPECTED_M = 60.0
-
-#: Less road than this under it is none; a place that shows none in so many frames in a row was driven through.
-BARE, IN_A_ROW = 0.3, 2
-
 #: A ground point whose log brightness, green or blue changed by more than this since has something else on it.
 BRIGHT, GREEN, BLUE = 0.7, 0.2, 0.5
 #: This share of such points under it, or just before it, says: something real was there.
@@ -81,7 +72,7 @@ CLOSE_M = 5.0
 #: What hides it stands this much nearer at least, m: what is closer may have driven through its place.
 NEARER_M = 5.0
 
-Shown = Literal["outside", "seen", "likely", "hidden", "unsure", "partly", "taken", "bare"]
+Shown = Literal["outside", "seen", "hidden", "unsure", "partly", "taken", "bare"]
 #: How it shows where that refuses it, and by which rule.
 REFUSED: Mapping[Shown, str] = {"partly": HIDDEN, "taken": BY_COLOURS, "bare": BARE_ROAD}
 
@@ -97,7 +88,6 @@ class HazardHistory:
         standing: the part of the hazard's box that takes up ground; None: all of it.
         lanes: where the own lane is; None: as the scene says. lanes_seen: the lanes in view.
         waits: whether what crosses may have stood before; a rider does not: he comes rolling.
-        rolled_on: when it rolled onto the road from what lies flat beside it, s relative to t0.
     """
 
     views: SceneViews
@@ -108,7 +98,6 @@ class HazardHistory:
     lanes: Lanes | None = None
     lanes_seen: LanesSeen | None = None
     waits: bool = True
-    rolled_on: float | None = None
     _cache: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
@@ -130,10 +119,9 @@ class HazardHistory:
         start = self._set_off(placement)
         if start is None:
             return replace(result, rule=OVER_LANE) if result.rule == BARE_ROAD else result
-        if self.waits:
-            return self._with_past(placement.model_copy(update={"moving_since": start}))
-        rolling = replace(self, rolled_on=start)
-        return rolling._with_past(placement) if self._flat_before(placement, start) else result
+        if not self.waits:
+            return result
+        return self._with_past(placement.model_copy(update={"moving_since": start}))
 
     def _with_past(self, moving: Placement) -> Placement | HistoryInconsistency:
         if driven := self._vehicle_conflict(moving):
@@ -144,27 +132,13 @@ class HazardHistory:
                 return HistoryInconsistency(REFUSED[how], t, moving.distance_m)
         hidden = [t for t, how in visibility.items() if how == "hidden"]
         since = max(hidden) + 0.05 if hidden else None
-        if since is not None and any(how in ("seen", "likely") for t, how in visibility.items() if t < since):
+        if since is not None and any(how == "seen" for t, how in visibility.items() if t < since):
             return HistoryInconsistency(
                 HIDDEN, max(hidden), moving.distance_m
             )  # it would vanish and come again
-        for rule, look in ((BARE_ROAD, self._covered), (STOOD, self._stood)):
-            if (conflict_t := look(moving, visibility)) is not None:
-                return HistoryInconsistency(rule, conflict_t, moving.distance_m)
-        ways = [how for t, how in visibility.items() if self._expected(moving, t)]
-        if ways.count("seen") >= SURE * (ways.count("seen") + ways.count("likely")):
-            return moving.model_copy(update={"visible_since": since})
-        return HistoryInconsistency(UNSURE, min(visibility), moving.distance_m)
-
-    def _flat_before(self, placement: Placement, start: float) -> bool:
-        """Whether t0 shows road, or what lies as flat, wherever it rolled before ``start``, s."""
-        ways = [placement.at(t) for t in (*(t for t in self.cameras if t < start), start)]
-        px, valid = zip(*(project(self.scene.front, self._footprint(pose)) for pose in ways), strict=True)
-        return all(ok.all() and self._flat.share(spot) >= FLAT for spot, ok in zip(px, valid, strict=True))
-
-    @cached_property
-    def _flat(self) -> SceneView:
-        return self.views.with_flat_ground()
+        if (occupied_t := self._stood(moving, visibility)) is not None:
+            return HistoryInconsistency(STOOD, occupied_t, moving.distance_m)
+        return moving.model_copy(update={"visible_since": since})
 
     def _set_off(self, placement: Placement) -> float | None:
         """When it left the road's edge, s relative to t0; None where it was on its way all along, or no edge is seen.
@@ -225,21 +199,6 @@ class HazardHistory:
         past_views = {t: view for t in self.cameras if (view := self.views.at(t)) is not None and view.things}
         return vehicle_conflict(self.scene, self.cameras, past_views, placement, standing)
 
-    def _covered(self, placement: Placement, visibility: Mapping[float, Shown]) -> float | None:
-        """When in two frames in a row, or in the first, no road is seen where it should be, though the colours are
-        those of road: the shadow under a car that has just driven through looks like asphalt."""
-        row = 1  # of what was before the first nobody knows
-        for t in sorted(visibility):
-            bare = (
-                visibility[t] == "likely"
-                and self._expected(placement, t)
-                and self._share(placement, t) < BARE
-            )
-            row = row + 1 if bare else 0
-            if row == IN_A_ROW:
-                return t
-        return None
-
     def _stood(self, placement: Placement, visibility: Mapping[float, Shown]) -> float | None:
         """Which frame that shows it has something else there; where somebody looks for things, something too small
         for that."""
@@ -247,7 +206,7 @@ class HazardHistory:
         frame = self.views.images[front.name, 0.0]
         for t, how in visibility.items():
             image = self.views.images.get((front.name, t))
-            if how not in ("seen", "likely") or image is None:
+            if how != "seen" or image is None:
                 continue
             pose = placement.at(t)
             any_size = self.views.now.things is None and not self.traffic.known
@@ -263,22 +222,11 @@ class HazardHistory:
         """(4, 3) m, what it takes up of the ground."""
         return box_corners(pose.x, pose.y, pose.yaw, self.standing or pose.size)[0, :4]
 
-    def _share(self, placement: Placement, t: float) -> float:
-        """Share of the ground it stands on that is seen as road at ``t``; 1 without a frame."""
-        pose, view = self._on_road(placement, t), self._then(t)
-        return 1.0 if view is None else view.share(project(self.cameras[t], self._footprint(pose))[0])
-
     def _then(self, t: float) -> SceneView | None:
         """What a past frame shows, its likely road as road: that the ground is road is sure since t0, and what stands
         on it is not even likely road."""
         view = self.views.at(t)
         return view if view is None or view.likely is None else replace(view, road=view.likely)
-
-    def _expected(self, placement: Placement, t: float) -> bool:
-        """Whether who looks should see road there at ``t``: not from afar, and not with colours alone."""
-        pose = placement.at(t)
-        away = np.hypot(*((pose.x, pose.y) - centre(self.cameras[t])[:2]))
-        return self.views.lanes_known and bool(away <= EXPECTED_M)
 
     def _past(self, placement: Placement) -> dict[float, Shown]:
         """How it shows in each past frame, latest first, up to the first that refuses it."""
@@ -293,13 +241,12 @@ class HazardHistory:
                 around = [
                     visibility[neighbour] for neighbour in (*times[max(i - 1, 0) : i], *times[i + 1 : i + 2])
                 ]
-                visibility[t] = "likely" if around == ["seen", "seen"] else "bare"
+                visibility[t] = "seen" if around == ["seen", "seen"] else "bare"
         return visibility
 
     def _shown(self, placement: Placement, t: float) -> Shown:
-        """How it shows at time ``t``: road is "seen" there, or "likely"; "hidden" by something real that is nearer."""
+        """How it shows at time ``t``: road is "seen" there; "hidden" by something real that is nearer."""
         pose, camera = placement.at(t), self.cameras[t]
-        on = self._on_road(placement, t)
         boxes, valid = boxes_px(camera, box_corners(pose.x, pose.y, pose.yaw, pose.size))
         clipped = clip_boxes(camera, boxes)
         area = areas(clipped)[0] if valid.all() else 0.0
@@ -307,41 +254,33 @@ class HazardHistory:
             return "outside"
         if behind_traffic := self.traffic.before(camera, t, (pose.x, pose.y), clipped[0]):
             return behind_traffic
-        footprint = self._footprint(on)
+        return self._road_shown(self._footprint(self._on_road(placement, t)), clipped[0], t)
+
+    def _road_shown(self, footprint: Array, box: Array, t: float) -> Shown:
+        """Whether road is seen at ``t`` where a footprint (4, 3) m lies, whose box (4,) px is in view."""
         view, needed = self._then(t), self.needed - SLACK
-        px, _ = project(camera, footprint)
-        if view is not None and (before := view.before(clipped[0], float(px[:, 1].mean()))):
-            return self._behind(before, clipped[0], t)
+        px, _ = project(self.cameras[t], footprint)
+        if view is not None and (before := view.before(box, float(px[:, 1].mean()))):
+            return self._behind(before, box, t)
         if view is not None and view.share(px) >= needed:
             return "seen"
         px_now, in_view = project(self.scene.front, footprint)
         occupied = self._taken(footprint, t)
         if in_view.all() and self.ground.share(px_now) >= needed and not occupied:
-            if view is None or self.views.now.share(px_now) < needed:
-                return "seen"
-            offsets = (
-                np.zeros((1, 2)) if self._expected(placement, t) else np.vstack([np.zeros(2), self._off])
-            )
-            return "likely" if any(self._stands(view, px + offset) for offset in offsets) else "bare"
-        near = view is not None and any(view.share(px + offsets) >= needed for offsets in self._off)
+            return "seen"
+        near = view is not None and any(view.share(px + offset) >= needed for offset in self._off)
         return "unsure" if near else "taken" if occupied else "bare"
 
     def _on_road(self, placement: Placement, t: float) -> Placement:
         """It at ``t``; while it waits at the road's edge, or has not left that whole, at the first place that is
         road."""
-        since = self.rolled_on if placement.moving_since is None else placement.moving_since
+        since = placement.moving_since
         if since is None:
             return placement.at(t)
         half = self._length(placement) / 2
         clearance = half + BEYOND_LINE_M + max(half, BEFORE_IT_M)
         gone = since + clearance / float(np.hypot(placement.vx, placement.vy))
         return placement.at(max(t, gone))
-
-    def _stands(self, view: SceneView, px: Array) -> bool:
-        """Whether a footprint (4, 2) px is drawn on likely road, as far as that is: who sees road in the frame, but a
-        car, the verge or a hillside there, is believed whatever the colours say. Who sees no lanes is not asked."""
-        likely = view if view.likely is None else replace(view, road=view.likely)
-        return not (self.views.lanes_known and likely.road.any()) or likely.share(px) >= BARE
 
     @property
     def _off(self) -> Array:

@@ -10,7 +10,7 @@ from typing import Literal
 import cv2
 import numpy as np
 
-from cfgen.geometry.box import box_corners, boxes_px
+from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, ground_points, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
@@ -26,8 +26,6 @@ BARE_ROAD = "without road in a past frame"
 BY_COLOURS = "of other colours in a past frame"
 HIDDEN = "half hidden in a past frame"
 OVER_LANE = "that it reaches only across a lane"
-SLIPPING = "under which the road moves otherwise than the drive says"
-UNSURE = "of which most past frames are unsure"
 
 
 @dataclass(frozen=True)
@@ -191,9 +189,6 @@ _ASIDE_M = 0.4
 _PERSON, _PASSED_BY_M = (0.9, 1.2), 0.4
 #: Where the motion is a guess, the way ahead is off by this angle, rad.
 _GUESSED = 0.05
-#: Of a vehicle farther than this, m, which overlaps what is drawn by this share of its width, it counts whether their
-#: feet differ by more rows than poses are off.
-_FAR_OFF_M, _OVERLAP = 50.0, 0.1
 #: What is less than so far beyond it, m, has just driven off it.
 JUST_OFF_M = 4.0
 #: A vehicle ahead drives as fast as the own car: where there is no past frame, it was where it drove so long before, s.
@@ -276,20 +271,7 @@ def _on_it(
         and place - along - length < s < place + along + beyond
     ):
         return STOOD if s < place + along else LEFT
-    return STOOD if away > _FAR_OFF_M and _as_far(camera, box, placement) else ""
-
-
-def _as_far(camera: Camera, box: BoxPx, placement: Placement) -> bool:
-    """Whether a far vehicle's box and what is drawn overlap, their feet on the same row as far as anybody can tell:
-    which of both is nearer is not known."""
-    corners = box_corners(placement.x, placement.y, placement.yaw, placement.size)
-    [hazard_box], in_view = boxes_px(camera, corners)
-    px, valid = project(camera, corners[0, :4])
-    if not (in_view.all() and valid.all()):
-        return False
-    rows = rows_off(camera, (box[2] - box[0]) / CAR_M[1])
-    shared = min(box[2], hazard_box[2]) - max(box[0], hazard_box[0])
-    return bool(shared > _OVERLAP * (box[2] - box[0]) and abs(px[:, 1].mean() - box[3]) < rows)
+    return ""
 
 
 # --- traffic -----------------------------------------------------------------------------------

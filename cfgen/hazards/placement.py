@@ -10,12 +10,10 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
-from cfgen.geometry.camera import inside, project
+from cfgen.geometry.camera import centre, inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.glides import slip_check
 from cfgen.hazards.history import HazardHistory
-from cfgen.hazards.lane_doubts import lane_conflict
 from cfgen.hazards.occupancy import HistoryInconsistency, in_detail
 from cfgen.hazards.zones import (
     Lanes,
@@ -30,6 +28,7 @@ from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.hood import hood_row
 from cfgen.perception.lanes import LanesSeen
+from cfgen.perception.scene_camera import curves_up
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews, Views
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
@@ -55,6 +54,12 @@ MOTORWAY_SPEED = 25.0
 #: Share of what stands beside the road that may be on it.
 MOST_ON_ROAD = 0.25
 CANDIDATES = 8
+#: Things may be drawn in another size by this share, as far as the road's rise and fall over the last metres goes on.
+MOST_OFF_SIZE = 0.3
+#: Lines that leave the guessed way may be a little short, m.
+BENDS_SLACK_M = 1.0
+BENDS_AWAY = "where the lines leave the way that was guessed"
+HILL = "farther than the road is level"
 #: Begins the reason where the scene lacks what the hazard needs.
 UNSUITED = "the scene does not suit it:"
 OFF_EDGE = "parked away from the road's edge"
@@ -211,8 +216,6 @@ class _Search:
             if any(_near(placement, better) for better in accepted):
                 continue
             with_past = self.past.of(placement, self.hazard.motion.kind == "crossing")
-            if isinstance(with_past, Placement):
-                with_past = slip_check(self.views, self.past.cameras, with_past) or with_past
             if isinstance(with_past, HistoryInconsistency):
                 self.refused[with_past.rule] += 1
                 self.spoiled.append(with_past)
@@ -239,21 +242,8 @@ class _Search:
         for i, pose in enumerate(poses):
             visible = bool(in_view[i] and feet_valid[i])
             fault = self._fault(feet[i], boxes[i], clipped[i]) if visible else "out of view"
-            if not fault and pose.s > self.sure_to_m:
-                fault = "so far off that a guessed camera may draw it in another size"
             clear = 0.0 if fault else self._clear_share(standing[i])
-            if not fault and clear < self._clear_needed:
-                fault = "not on clear road"
-            if not fault and (
-                self.ground.before(clipped[i], feet[i, 1])
-                or self.past.traffic.before(self.camera, 0.0, (x[i], y[i]), clipped[i])
-            ):
-                fault = "before something nearer"
-            if not fault and self._in_traffic(pose):
-                fault = "in another lane, not beside the road"
-            if not fault and self._off_edge(pose):
-                fault = OFF_EDGE
-            fault = fault or lane_conflict(self.scene, self.lanes_seen, pose.s)
+            fault = fault or self._ground_fault(pose, (x[i], y[i]), feet[i], clipped[i], clear)
             if fault:
                 self.refused[fault] += 1
             else:
@@ -301,6 +291,21 @@ class _Search:
         if box[3] - box[1] < self.hazard.distance.least_px:
             return f"lower than the {self.hazard.distance.least_px:g} pixels at which it is recognized"
         return "" if inside(self.camera, foot)[0] else "its foot out of the frame"
+
+    def _ground_fault(
+        self, pose: Pose, spot: tuple[float, float], foot: Array, box: Array, clear: float
+    ) -> str:
+        """What the ground and what stands on it at t0 say against a pose that is in view; "" for nothing."""
+        if pose.s > self.sure_to_m:
+            return "so far off that a guessed camera may draw it in another size"
+        if clear < self._clear_needed:
+            return "not on clear road"
+        behind = self.ground.before(box, foot[1]) or self.past.traffic.before(self.camera, 0.0, spot, box)
+        if behind:
+            return "before something nearer"
+        if self._in_traffic(pose):
+            return "in another lane, not beside the road"
+        return OFF_EDGE if self._off_edge(pose) else lane_conflict(self.scene, self.lanes_seen, pose.s)
 
     def _clear_share(self, corners: Array) -> float:
         """Share of the footprint on clear road; of a wide one also of either end: a nearer car may hide it."""
@@ -375,6 +380,27 @@ class _Search:
         size = min(math.log(side / MIN_SIDE_PX) / 3, 1)
         earnest = math.exp(-((math.log(pose.required_decel / self.wanted_decel) / 0.25) ** 2))
         return 0.3 * size + 1.5 * earnest + 2 * clear - 0.1 * abs(pose.lateral)
+
+
+def lane_conflict(scene: Scene, lanes: LanesSeen | None, s: float) -> str:
+    """What the lanes in view and the road's rise say against a place ``s`` m along the path; "" for nothing."""
+    if s > level_to_m(scene):
+        return HILL
+    # where the motion is known, so is the way
+    ends = None if lanes is None or scene.motion_known else lanes.bends_at
+    return BENDS_AWAY if ends is not None and s > ends + BENDS_SLACK_M else ""
+
+
+def level_to_m(scene: Scene) -> float:
+    """How far ahead the road is level enough, m, by how the car pitched on its way here; infinite where nothing tells.
+
+    A road that curves up or down by k, 1/m, lies k s^2 / 2 off the plane under the car: a share of the camera's height
+    by which what stands there is drawn too small or too large.
+    """
+    curved = abs(curves_up(scene, scene.seen_cameras))
+    return (
+        math.sqrt(2 * MOST_OFF_SIZE * float(centre(scene.front)[2]) / curved) if curved > 1e-6 else math.inf
+    )
 
 
 def road_brightness(image: np.ndarray, view: SceneView) -> float:

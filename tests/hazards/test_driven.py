@@ -68,20 +68,6 @@ def test_what_crosses_may_come_behind_a_car_but_not_through_it():
         assert seen(lambda t, far=far: (far if t == -1.0 else 60.0, -0.5), vy=0.5) == through
 
 
-@pytest.mark.parametrize(("x", "y", "shared"), [(81.0, 1.6, True), (81.0, 2.4, False), (45.0, 1.6, False)])
-def test_a_far_bumper_on_the_same_row_may_be_nearer_than_what_is_drawn_over_it(x, y, shared):
-    """Its wheel track passes it by, as near as poses tell; near by they tell better."""
-    scene, camera = drawn.scene(10.0), drawn.CAMERA
-    [box], _ = boxes_px(
-        camera, box_corners(x + CAR_M[0] / 2, y, 0.0, Size(length=4.4, width=1.82, height=1.55))
-    )
-    none = np.zeros((4, 4), bool)
-    view = SceneView(none, none, (640, 400), (Thing("car", tuple(box.tolist()), 0.9),), {})
-    place = spot().model_copy(update={"x": x, "size": ROCKS})
-    thin = Size(length=0.5, width=0.5, height=0.4)
-    assert (vehicle_conflict(scene, {0.0: camera}, {0.0: view}, place, thin) is not None) == shared
-
-
 def test_a_bicycle_goes_round():
     assert not seen(lambda t: (30.0, 0.0), kind="bicycle")
     assert not seen(lambda t: (30.0, 0.0), until=-3.0)

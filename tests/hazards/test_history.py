@@ -10,7 +10,6 @@ import pytest
 
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
-from cfgen.hazards import history
 from cfgen.hazards.history import HazardHistory
 from cfgen.hazards.occupancy import HIDDEN, OVER_LANE, STOOD, HistoryInconsistency, in_detail
 from cfgen.hazards.zones import Lanes
@@ -156,14 +155,6 @@ def test_a_frame_that_the_view_is_unsure_of_shows_it_by_its_colours():
     assert spoiled(past({-0.75: (20.0, 0.0)}, blind=(-0.75,)).of(hazard(20, 0), crosses=False))
 
 
-@pytest.mark.parametrize(
-    ("blind", "driven"), [((-1.5, -1.75), True), ((-2.0,), True), ((-1.75, -1.25), False)]
-)
-def test_no_road_in_two_frames_or_in_the_first_is_a_car_whatever_the_colours(blind, driven):
-    found = past(blind=blind).of(hazard(20, 0), crosses=False)
-    assert spoiled(found) == driven
-
-
 def test_a_bump_of_one_frame_leaves_the_place_as_seen_before_and_after():
     place = hazard(20, 0)
     assert bumped().of(place, crosses=False).visible_since is None
@@ -171,47 +162,11 @@ def test_a_bump_of_one_frame_leaves_the_place_as_seen_before_and_after():
     assert spoiled(bumped(-1.75, -1.5).of(place, crosses=False))
 
 
-def test_a_place_where_hardly_any_frame_shows_road_is_refused():
-    assert spoiled(past(blind=TIMES[1:-2]).of(hazard(20, 0), crosses=False))
-
-
-def test_from_afar_and_with_colours_alone_nobody_is_expected_to_see_road(monkeypatch):
-    far = past(blind=TIMES[1:])
-    monkeypatch.setattr(history, "EXPECTED_M", 15.0)
-    assert not spoiled(far.of(hazard(20, 0), crosses=False))
-    monkeypatch.undo()
-    assert spoiled(far.of(hazard(20, 0), crosses=False))
-    monkeypatch.setattr(Drawn, "weaker", True)
-    assert not spoiled(past(blind=TIMES[1:-2]).of(hazard(20, 0), crosses=False))
-
-
 def test_likely_road_is_enough_where_it_is_sure_at_t0(monkeypatch):
     """A network is sure of road so far off at t0 only: what stands there is not even likely road."""
     monkeypatch.setattr(Drawn, "likely", True)
     assert not spoiled(past(blind=TIMES[1:]).of(hazard(20, 0), crosses=False))
     assert spoiled(past({-1.0: (20.0, 0.0)}, blind=TIMES[1:]).of(hazard(20, 0), crosses=False))
-
-
-def test_from_afar_road_may_end_a_hair_before_the_place(monkeypatch):
-    """Two rows, as a car pitches: near by that is refused."""
-    later = [t for t in TIMES if t != -1.0]
-    far = bumped()
-    seen = far.views.at(-1.0)
-    foot = project(far.cameras[-1.0], box_corners(20, 0, 0, UPRIGHT)[0, :4])[0][:, 1].max()
-    ends = round((foot + 1.5) * seen.scale[1])
-    road_before = np.repeat(np.arange(len(seen.road)) > ends, seen.road.shape[1]).reshape(seen.road.shape)
-    views = {t: far.views.at(t) for t in later} | {-1.0: replace(seen, road=seen.road & road_before)}
-    monkeypatch.setattr(type(far.views), "at", lambda self, t: views[t])
-    assert spoiled(far.of(hazard(20, 0), crosses=False))
-    monkeypatch.setattr(history, "EXPECTED_M", 15.0)
-    assert not spoiled(far.of(hazard(20, 0), crosses=False))
-
-
-def test_who_sees_road_but_none_under_the_place_is_believed_from_afar_too(monkeypatch):
-    monkeypatch.setattr(history, "EXPECTED_M", 15.0)
-    assert not spoiled(past(blind=(-1.0,)).of(hazard(20, 0), crosses=False))
-    monkeypatch.setattr(Drawn, "still", 0.2)
-    assert spoiled(past(blind=(-1.0,)).of(hazard(20, 0), crosses=False))
 
 
 @pytest.mark.parametrize(("y", "vy"), [(-1.0, 1.5), (-0.4, 2.0), (-1.9, 0.8)])
@@ -227,15 +182,6 @@ def test_who_waits_stands_beyond_the_line_whole(length: float):
     walker = hazard(18, 0.2, Size(length=length, width=0.6, height=1.7), vx=0.0, vy=1.5, moving_since=None)
     found = past(half=1.9).of(walker.model_copy(update={"yaw": np.pi / 2}), crosses=True)
     assert -2.6 - length / 2 < found.at(-2.0).y < -1.75 - length / 2
-
-
-def test_a_rider_does_not_stand_he_rolls_in_over_what_lies_flat(monkeypatch):
-    riders, rider = replace(past(half=2.6), waits=False), hazard(18, -1.0, vx=0.0, vy=1.5)
-    assert spoiled(riders.of(rider, crosses=True)), "over tufts of grass"
-    flat = replace(riders.ground, road=np.ones_like(riders.ground.road))
-    monkeypatch.setattr(HazardHistory, "_flat", flat)
-    found = replace(riders).of(rider, crosses=True)
-    assert (found.moving_since, found.at(-2.0).y) == (None, -4.0)
 
 
 def test_a_spoiled_past_tells_its_rule_and_frame():
