@@ -413,7 +413,6 @@ GATES = Registry(
         "base": "cfgen.benchmark.gates:base",
         "height": "cfgen.benchmark.gates:height",
         "seen-again": "cfgen.benchmark.gates:seen_again",
-        "scale-beside": "cfgen.benchmark.scale_beside:scale_beside",
     },
 )
 

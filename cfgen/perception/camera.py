@@ -128,23 +128,6 @@ def _car_distance(left: float, right: float, tall: float) -> tuple[float, float]
     return distance, (a + b) ** -0.5
 
 
-def scale_at(
-    camera: Camera, foot_px: tuple[float, float], neighbours: Sequence[Sight]
-) -> tuple[float, int] | None:
-    """How large the camera draws what stands at a pixel, against the real things that stand near it: the median of
-    their ratios, and how many they are; None where none does."""
-    rays, valid = unproject(camera, [foot_px])
-    direction = rays[0] @ rotation(camera)
-    below = -float(direction[2]) / math.hypot(float(direction[0]), float(direction[1]))
-    if not valid.all() or below <= 0:
-        return None
-    for times in SIZES.nearby:
-        ratios = [sight.ratio for sight in neighbours if 1 / times < sight.below / below < times]
-        if ratios:
-            return float(np.median(ratios)), len(ratios)
-    return None
-
-
 # --- lane lines ---
 
 

@@ -54,8 +54,6 @@ class SizeSettings:
     smallest_px: float = 12.0
     edge_px: float = 1.5
     hidden: float = 0.15
-    #: things up to so many times as far below the horizon stand near each other; where none does, up to so many
-    nearby: tuple[float, float] = (1.6, 1.8)
 
 
 @dataclass(frozen=True)

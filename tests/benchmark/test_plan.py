@@ -97,7 +97,7 @@ BY = ", as perception 'twinlitenet' sees it"
                 f"seen-again: 7.5% of the road away from it is seen no more{more}"
                 for more in (
                     "",
-                    "; scale-beside: it is drawn 2.10 times the scale of what is real near it (1 seen)",
+                    "; base: it reaches below the ground it was placed on",
                 )
             ],
         ),

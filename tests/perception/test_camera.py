@@ -1,14 +1,11 @@
 """The camera fit against painted lines and boxes of known size through known cameras, and on real frames."""
 
 import math
-from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
 
-from cfgen.benchmark.gates import GateInput
-from cfgen.benchmark.scale_beside import scale_beside
 from cfgen.core.files import read_image
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.camera import angles, centre, mounted
@@ -26,7 +23,6 @@ from cfgen.perception.camera import (
     in_doubt,
     is_round,
     read_lane_lines,
-    scale_at,
     scale_error,
     sights,
     sure_to_m,
@@ -37,9 +33,8 @@ from cfgen.perception.camera import (
 )
 from cfgen.perception.networks import TwinLiteNet
 from cfgen.perception.settings import CAMERA
-from cfgen.perception.view import SceneView, Thing
+from cfgen.perception.view import Thing
 from cfgen.records import Camera, Size
-from tests.benchmark.test_quality_gates import CYCLIST, TAXONOMY, placed
 from tests.hazards import drawn
 from tests.perception.painted import paint
 from tests.perception.seeing import view_of
@@ -237,46 +232,6 @@ def test_a_person_too_and_who_sits_or_is_cut_off_or_stands_behind_does_not():
     [car] = seen((25.0, 0.0))
     a, b, c, d = car.box
     assert not sights(camera(), [car, Thing("truck", (a - 5, b, c - 10, d + 30), 0.9)])
-
-
-@pytest.mark.parametrize(("height", "scale"), [(1.5, 1.0), (1.0, 1.5), (2.0, 0.75)])
-def test_a_camera_believed_too_low_draws_too_large(height, scale):
-    believed = camera(mounted(height, math.radians(1.0)))
-    found, count = scale_at(believed, (640.0, 410.0), sights(believed, seen(*PLACES)))
-    assert found == pytest.approx(scale, rel=0.08)
-    assert count >= 2
-    [far] = sights(believed, seen((60.0, 0.0)))
-    foot = (639.5, 359.5 + 1000 * math.tan(1.7 * far.below - math.radians(1.0)))
-    assert scale_at(believed, foot, [far]) == (far.ratio, 1), "the next best, where none is near"
-    assert scale_at(believed, foot, [far, replace(far, below=1.2 * far.below, ratio=2.0)]) == (2.0, 1)
-    assert scale_at(believed, (640.0, 700.0), sights(believed, seen((60.0, 0.0)))) is None, "none is near"
-    assert scale_at(believed, (640.0, 100.0), sights(believed, seen((60.0, 0.0)))) is None, "in the sky"
-
-
-def judged(believed: Camera, things, hazard=CYCLIST):
-    """By the gate: a hazard whose foot is 30 m off."""
-    frame = np.zeros((720, 1280, 3), np.uint8)
-    road = np.ones((90, 160), bool)
-    view = SceneView(road, ~road, (1280, 720), things, {"name": "drawn"})
-    spot = placed(620, 350, 40, 45)
-    return scale_beside(GateInput(frame, frame, frame[..., 0], believed, spot, hazard, lambda _: view))
-
-
-def test_the_gate_bounds_the_scale_by_what_stands_near():
-    assert judged(camera(), seen(*PLACES)).passed
-    low = judged(camera(mounted(1.0, math.radians(1.0))), seen(*PLACES))
-    assert not low.passed
-    assert low.value == pytest.approx(1.5, rel=0.08)
-    assert "times the scale of what is real near it (2 seen)" in low.reason
-    assert not judged(camera(mounted(2.1, math.radians(1.0))), seen(*PLACES)).passed
-
-
-def test_the_gate_says_when_it_cannot_judge():
-    far = judged(camera(), seen((12.0, 2.0)))
-    assert (far.passed, far.value) == (True, None)
-    assert far.reason == "not judged: no real car or person of a sure size near it"
-    assert judged(camera(), None).reason.startswith("not judged: nobody looked")
-    assert judged(camera(), None, TAXONOMY.null) is None
 
 
 # --- the fit ---

@@ -16,7 +16,7 @@ from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.composite import optics
 from cfgen.inpaint.composite.draw import Drawing
 from cfgen.inpaint.composite.light import Light, estimate
-from cfgen.inpaint.composite.optics import Sensor, expose, faded, find_sensor
+from cfgen.inpaint.composite.optics import Sensor, expose, find_sensor
 from cfgen.inpaint.composite.reflections import reflection, sheen
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
 from cfgen.perception.colour import LUMA, to_code, to_linear
@@ -76,8 +76,8 @@ def _read(setting: Setting, scenes: dict[int, _Scene]) -> _Scene:
         if setting.front is not None:
             light = light.with_sun_of(_read(setting.front, scenes).light)
         optics, sensor = _MEASURED.of(setting.image, _measured)
-        if setting.bare and sensor.blue is not None and faded(setting.image):
-            # the mosaic's mark on brightness outlives its colours
+        if setting.bare and sensor.blue is not None:
+            # scaled or from a video: the mosaic's mark on brightness outlives its fine colours
             sensor = replace(sensor, blue=None)
         if light.day < _DARK:
             # exposed for the dark, every camera's lamps burn out and spill

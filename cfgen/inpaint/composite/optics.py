@@ -166,8 +166,6 @@ _SPARSE = np.outer([0.5, 1, 0.5], [0.5, 1, 0.5]).astype(np.float32)
 _DENSE = np.array([[0, 0.25, 0], [0.25, 1, 0.25], [0, 0.25, 0]], np.float32)
 #: On the blue sites of a mosaic brightness is all guessed: log of its detail there against that of all sites.
 _SMOOTHER, _BEND = -0.04, np.array([[0, 1, 0], [1, -4, 1], [0, 1, 0]], np.float32)
-#: Detail finer than this, pixels, and percentile from which it tells; share of brightness's below which colours faded.
-_FINE_PX, _DETAILED, _FADED = 1.5, 80, 0.2
 #: Detail counts up to this much, codes: a few strong edges do not decide.
 _MOST_BEND = 40.0
 #: Share of the pixels that are full from which a sensor clips and does not bend its highlights; code of a full one.
@@ -241,15 +239,6 @@ def _blue(grey: np.ndarray) -> tuple[int, int] | None:
     neighbours = (detail[1 - row, col] + detail[row, 1 - col]) / 2
     smooth = detail[row, col]
     return (int(row), int(col)) if smooth < _SMOOTHER and smooth < min(across, neighbours) - 0.02 else None
-
-
-def faded(image: np.ndarray) -> bool:
-    """Whether a frame (H, W, 3) uint8 has lost the fine colours of its sensor, as scaling and video leave it."""
-    ycc = cv2.cvtColor(_middle(image).astype(np.float32), cv2.COLOR_RGB2YCrCb)
-    fine = np.abs(ycc - cv2.GaussianBlur(ycc, (0, 0), _FINE_PX))
-    bright = fine[..., 0]
-    detailed = bright >= np.percentile(bright, _DETAILED)
-    return float(fine[detailed][:, 1:].mean()) < _FADED * float(bright[detailed].mean())
 
 
 def expose(

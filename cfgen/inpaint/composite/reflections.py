@@ -72,31 +72,19 @@ def sheen(rgba: np.ndarray, sky: float, free: np.ndarray, wet: float = 0.0) -> n
 
 
 # --- reflect -----------------------------------------------------------------------------------
-# What water standing on the road mirrors: the scene beyond it, upside down and broken up by ripples.
+# What water standing on the road mirrors: the scene beyond it, upside down and blurred by ripples.
 
 #: Reflectance of water seen from straight above.
 _STRAIGHT = 0.02
 #: Ripples are seen on the side they turn to the camera: by this much (radians) steeper than still water would be.
 _TURNED = 0.03
-#: Mean slope towards the camera (radians) of the sides that are seen so: they mirror what stands higher.
-_LEAN = 0.012
+#: Mean slope towards the camera (radians) of the sides that are seen so, where wind ruffles some of the water: they
+#: mirror what stands higher, so that a film before a wood is no dark stain.
+_LEAN = 0.05
 #: Slope (RMS, radians) of the ripples too small to be seen one by one; they blur what is mirrored up and down.
 _FINE = 0.007
 #: Share of its colour that what is mirrored loses: mud and scum on the water are grey.
 _MURKY = np.float32(0.3)
-#: Ripples that are seen: length in metres, slope (radians), direction from straight ahead (radians) of each train.
-_TRAINS = (
-    (0.83, 0.004, 0.35),
-    (1.27, 0.005, -0.3),
-    (0.47, 0.003, 0.6),
-    (2.3, 0.006, -0.12),
-    (0.61, 0.003, 0.1),
-)
-#: Where wind ruffles the water its sides lean by this much more (radians), and mirror the sky over wood and walls; the
-#: waves whose sum tells where: length in metres along and across, and phase; between which sums it sets in.
-_RUFFLED = 0.085
-_GUSTS = ((2.9, 9.0, 0.6), (4.7, -6.1, 2.5), (1.9, 4.3, 4.4), (7.3, 3.1, 1.0))
-_CALM, _WINDY = -0.1, 1.2
 #: What is brighter than so many times the road is held back, as in a picture exposed for it all.
 _GLARE = 3.0
 #: How far off what is mirrored stands, m, and how many times as far as the water at least.
@@ -119,8 +107,7 @@ def reflection(camera: Camera, setting: Setting, by_day: bool = True) -> tuple[n
     level = world[:, :2] / np.maximum(np.linalg.norm(world[:, :2], axis=1, keepdims=True), 1e-6)
     away = eye_of(camera)[2] / np.maximum(steep, 1e-3)
     spots = away[:, None] * world
-    lean = (_LEAN + _RUFFLED * ruffled(eye_of(camera)[:2] + spots[:, :2]))[:, None]
-    facet = np.column_stack([-_slopes(camera, world, away) - lean * level, np.ones(len(world))])
+    facet = np.column_stack([-_LEAN * level, np.ones(len(world))])
     world = world - 2 * (world * facet).sum(1, keepdims=True) * facet
     beyond = np.maximum(_FAR - away, (_BEYOND - 1) * away)[:, None]
     px, in_view = project(setting.camera, eye_of(setting.camera) + spots + beyond * world)
@@ -153,28 +140,3 @@ def _held_back(mirrored: np.ndarray, road: float) -> np.ndarray:
     level = np.maximum(luminance(mirrored), 1e-6)
     over = np.maximum(level - knee, 0)
     return mirrored * ((np.minimum(level, knee) + over / (1 + over / (2 * knee + 1e-6))) / level)[..., None]
-
-
-def ruffled(spots: np.ndarray) -> np.ndarray:
-    """(N,) in [0, 1]: how far wind ruffles the water at spots (N, 2) on the ground, metres."""
-    x, y = spots.T
-    gusts = sum(np.sin(2 * np.pi * (x / along + y / across) + phase) for along, across, phase in _GUSTS)
-    share = np.clip((gusts - _CALM) / (_WINDY - _CALM), 0, 1)
-    return share * share * (3 - 2 * share)
-
-
-def _slopes(camera: Camera, rays: np.ndarray, away: np.ndarray) -> np.ndarray:
-    """(N, 2) slopes of the water along x and y where rays (N, 3) of a camera meet the ground, ``away`` (N,) metres off.
-
-    Ripples shorter than what a pixel spans of the ground are left out.
-    """
-    eye = eye_of(camera)
-    spots = eye[:2] + away[:, None] * rays[:, :2]
-    span = away**2 / max(camera.fy * eye[2], 1e-6)
-    slopes = np.zeros_like(spots)
-    for length, slope, turn in _TRAINS:
-        way = np.array([np.cos(turn), np.sin(turn)])
-        phase = 2 * np.pi / length * (spots @ way)
-        damped = slope * np.exp(-((2 * span / length) ** 2))
-        slopes += (damped * np.sin(phase + 0.8 * np.sin(0.37 * phase)))[:, None] * way
-    return slopes
