@@ -17,9 +17,10 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.occupancy import BARE_ROAD, BY_COLOURS, HIDDEN, LEFT, OVER_LANE, STOOD
-from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
+from cfgen.hazards.placement import examine, find_placements
+from cfgen.hazards.settings import PLACEMENT, POSES
 from cfgen.hazards.taxonomy import Taxonomy
-from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
+from cfgen.hazards.zones import Pose, required_decel
 from cfgen.inpaint.edit import can_draw
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.hood import hood_row
@@ -163,7 +164,7 @@ def show(store: Store, scene_id: str) -> dict[str, Any]:
         "speed": [[round(t, 2), round(v, 1)] for t, v in motion],
         "speed_kmh": 3.6 * scene.speed,
         "source": scene.source,
-        "lane_m": float(scene.extra.get("lane_width_m", LANE_WIDTH_M)),
+        "lane_m": float(scene.extra.get("lane_width_m", POSES.lane_width_m)),
     }
 
 
@@ -246,7 +247,7 @@ def live(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) -> 
     camera = there.scene.front
     if placement is not None:
         px, _ = project(camera, corners)
-        shrink = min(1.0, (PLANNER_PIXELS / (camera.width * camera.height)) ** 0.5)
+        shrink = min(1.0, (PLACEMENT.planner_pixels / (camera.width * camera.height)) ** 0.5)
         x0, y0, x1, y1 = placement.box_px
         answer |= {
             "corners": np.round(px, 1).tolist(),
@@ -280,7 +281,7 @@ def _pose(there: Stage, hazard: Hazard, asked: Mapping[str, Any]) -> Pose:
     yaw = math.radians(_number(asked, "heading", -180.0, 180.0))
     speed = sum(hazard.motion.speed) / 2
     scene = there.scene
-    half = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / 2
+    half = float(scene.extra.get("lane_width_m", POSES.lane_width_m)) / 2
     beside: Zone = "adjacent" if abs(lateral) < 3 * half else "shoulder"
     zone: Zone = "ego_lane" if abs(lateral) < half else beside
     if zone not in hazard.zones:

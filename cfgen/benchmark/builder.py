@@ -12,6 +12,7 @@ import numpy as np
 from cfgen.benchmark.context import BuildContext, WorkerSettings, build_context
 from cfgen.benchmark.frames import AUGMENTED, LAYER, MASK, ORIGINAL, frame_path, patched
 from cfgen.benchmark.plan import DAMAGED
+from cfgen.benchmark.settings import ARM
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import stored_png
@@ -112,12 +113,6 @@ def _next(work: Work, answer: Edits | None) -> list[EditJob] | None:
 # be made is left out of the case and its reason kept, never replaced by something else. What breaks on the way is
 # kept as its fault and ends no other arm.
 
-#: a harmless object may stand so much farther and nearer than a hazard: factors on the band of deceleration. A place
-#: as near as a hazard's is preferred; a narrow lens shows what is beside the road only far ahead
-NUISANCE_BAND = (0.02, 2.0)
-#: a hazard at another distance may be this share off it
-DISTANCE_SLACK = 0.05
-
 
 class Maker(Protocol):
     """Places and judges an arm as it does the case itself. ``strict``: what breaks is raised."""
@@ -166,7 +161,7 @@ def nuisance_arm(
     """A harmless object, drawn by the case's seed, that passes the same gates."""
     rng = np.random.default_rng(derive_seed(job.seed, "nuisance"))
     reasons = []
-    band = (band[0] * NUISANCE_BAND[0], band[1] * NUISANCE_BAND[1])
+    band = (band[0] * ARM.nuisance_band[0], band[1] * ARM.nuisance_band[1])
     for index in rng.permutation(len(nuisances)):
         nuisance = nuisances[index]
         inputs = {"scene_id": job.scene.scene_id, "hazard_id": nuisance.id, "seed": job.seed}
@@ -202,7 +197,9 @@ def distance_arm(arms: Arms, job: EditJob, factor: float, maker: Maker) -> Work:
     arm = distance_name(factor)
     distance_m = job.placement.distance_m * factor
     policy = DistancePolicy(
-        decel=(0.05, 100.0), min_m=distance_m * (1 - DISTANCE_SLACK), max_m=distance_m * (1 + DISTANCE_SLACK)
+        decel=(0.05, 100.0),
+        min_m=distance_m * (1 - ARM.distance_slack),
+        max_m=distance_m * (1 + ARM.distance_slack),
     )
     hazard = job.hazard.model_copy(update={"distance": policy, "size": job.placement.size})
     rng = np.random.default_rng(derive_seed(job.seed, arm))

@@ -5,16 +5,10 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from cfgen.benchmark.settings import DETECTION
 from cfgen.perception.detection import BoxPx, Detection, Detector, Prompt, Segmenter
 from cfgen.perception.mask_shapes import box_around
 from cfgen.records import GateResult, Hazard
-
-#: Share of what is found that lies where pixels could change.
-MIN_INSIDE = 0.95
-#: Area of what is found as a share of the placement's box.
-MIN_SIZE = 0.2
-#: The detector looks at the edit with this much around it: share of its longer side, and at least so many pixels.
-CONTEXT, MIN_SIDE = 1.0, 320
 
 #: A name goes on to where or how with one of these.
 _PLACES = "in into on onto over across against ahead at behind beside by from out off towards under with"
@@ -77,7 +71,7 @@ def _window(mask: np.ndarray) -> tuple[int, int, int, int]:
     """x0, y0, x1, y1 of the part of the frame to look at."""
     x0, y0, x1, y1 = box_around(mask > 0)
     longer = max(x1 - x0, y1 - y0)
-    side = max(longer * (1 + 2 * CONTEXT), MIN_SIDE)
+    side = max(longer * (1 + 2 * DETECTION.context), DETECTION.min_side)
     spans = []
     for low, high, limit in ((x0, x1, mask.shape[1]), (y0, y1, mask.shape[0])):
         length = min(round(side), limit)
@@ -126,13 +120,13 @@ def _inside(shape: np.ndarray | BoxPx, allowed: np.ndarray) -> GateResult:
         a, b, c, d = shape
         shared = max(min(c, x1) - max(a, x0), 0) * max(min(d, y1) - max(b, y0), 0)
         share = shared / max((c - a) * (d - b), 1e-6)
-    passed = share >= MIN_INSIDE
+    passed = share >= DETECTION.min_inside
     reason = "" if passed else f"only {share:.0%} of what the detector finds lies in the edit"
     return GateResult(
         gate="detected_inside",
         passed=passed,
         value=round(share, 3),
-        bound=f">= {MIN_INSIDE:g}",
+        bound=f">= {DETECTION.min_inside:g}",
         reason=reason,
     )
 
@@ -142,10 +136,14 @@ def _size(shape: np.ndarray | BoxPx, area: float) -> GateResult:
         value = float(shape.sum()) / area
     else:
         value = (shape[2] - shape[0]) * (shape[3] - shape[1]) / area
-    passed = value >= MIN_SIZE
+    passed = value >= DETECTION.min_size
     reason = "" if passed else f"what the detector finds fills only {value:.0%} of the box it was given"
     return GateResult(
-        gate="detected_size", passed=passed, value=round(value, 3), bound=f">= {MIN_SIZE:g}", reason=reason
+        gate="detected_size",
+        passed=passed,
+        value=round(value, 3),
+        bound=f">= {DETECTION.min_size:g}",
+        reason=reason,
     )
 
 
@@ -153,13 +151,6 @@ def _size(shape: np.ndarray | BoxPx, area: float) -> GateResult:
 # Whether a detector with a fixed list of classes takes what was added for what it is.
 
 GATE = "recognized"
-#: Height in pixels from which a hazard that must be seen is refused when it is not.
-LARGE_PX = 45.0
-#: The detector looks at a square around the hazard: this many times its longer side, and at least so many pixels. What
-#: is small in its input is missed, so the window is scaled up.
-REACH, MIN_SIDE_PX = 2.2, 160
-#: Share of what is found that has to lie on the hazard's box, or of that box that what is found has to cover.
-ON_IT = 0.5
 
 
 @runtime_checkable
@@ -197,16 +188,20 @@ def recognized(detector: Detector, image: np.ndarray, box: BoxPx, hazard: Hazard
     at = box[0] - x0, box[1] - y0, box[2] - x0, box[3] - y0
     on_it = [(kind, found) for kind, found in seen if _is_on(found.box, at)]
     score = max((found.score for kind, found in on_it if kind in classes), default=0.0)
-    refused = not score and hazard.refuse_unseen and box[3] - box[1] >= LARGE_PX
+    refused = not score and hazard.refuse_unseen and box[3] - box[1] >= DETECTION.large_px
     instead = f"; it sees a {on_it[0][0]} there" if on_it else ""
     reason = f"the detector sees no {' or '.join(classes)} in it{instead}" if not score else ""
-    bound = f">= {detector.threshold:g}, {LARGE_PX:g} px and more" if hazard.refuse_unseen else "recorded"
+    bound = (
+        f">= {detector.threshold:g}, {DETECTION.large_px:g} px and more"
+        if hazard.refuse_unseen
+        else "recorded"
+    )
     return GateResult(gate=GATE, passed=not refused, value=round(score, 3), bound=bound, reason=reason)
 
 
 def window(box: BoxPx, shape: tuple[int, ...]) -> tuple[int, int, int, int]:
     """x0, y0, x1, y1 of the square around a box that the detector looks at, moved into the picture."""
-    side = max(REACH * max(box[2] - box[0], box[3] - box[1]), MIN_SIDE_PX)
+    side = max(DETECTION.reach * max(box[2] - box[0], box[3] - box[1]), DETECTION.min_side_px)
     spans = []
     for low, high, limit in ((box[0], box[2], shape[1]), (box[1], box[3], shape[0])):
         length = min(round(side), limit)
@@ -222,4 +217,7 @@ def _is_on(found: BoxPx, box: BoxPx) -> bool:
         return False
     smaller = min((b[2] - b[0]) * (b[3] - b[1]) for b in (found, box))
     larger = (found[2] - found[0]) * (found[3] - found[1])
-    return width * height > ON_IT * smaller and larger < (box[2] - box[0]) * (box[3] - box[1]) / ON_IT**3
+    return (
+        width * height > DETECTION.on_it * smaller
+        and larger < (box[2] - box[0]) * (box[3] - box[1]) / DETECTION.on_it**3
+    )

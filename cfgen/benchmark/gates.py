@@ -12,26 +12,12 @@ from functools import cached_property
 import cv2
 import numpy as np
 
+from cfgen.benchmark.settings import GATE
 from cfgen.core.errors import InputError
 from cfgen.core.registry import Registry
+from cfgen.hazards.settings import PLACEMENT
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, GateResult, Hazard, Placement
-
-#: Planners shrink a frame to at most this many pixels.
-PLANNER_PIXELS = 196_608
-#: A pixel has changed visibly when its largest channel moved by more than this (8 bit): above noise and JPEG.
-CHANGED = 10
-#: Visible pixels that a hazard needs, in the frame and at the planner's size, and as a share of its box.
-MIN_PIXELS, MIN_PLANNER_PIXELS, MIN_SHARE = 100, 60, 0.1
-#: Mean colour distance (8-bit RGB) of the visible change at the planner's size.
-MIN_CONTRAST = 28.0
-#: Base of the change above or below where the hazard stands: pixels, plus a share of its height in the picture.
-BASE_PX, BASE_SHARE = 4.0, 0.14
-#: Step across the mask's border (8 bit): of the mean over a stretch, and the share of pixels with a visible one.
-MAX_STEP, MAX_STEP_SHARE = 5.0, 0.04
-_STRETCH = 24
-#: Median shift (8 bit) of what lies RIM_PX inside the border: more is a box of another tone, however soft its edge.
-MAX_TONE, RIM_PX = 3.0, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +52,7 @@ class GateInput:
     @cached_property
     def visible(self) -> np.ndarray:
         """(h, w) bool: visibly changed pixels in the rectangle."""
-        return self.moved > CHANGED
+        return self.moved > GATE.changed
 
     @cached_property
     def moved(self) -> np.ndarray:
@@ -76,7 +62,7 @@ class GateInput:
     @cached_property
     def shrink(self) -> float:
         """Factor on lengths at the planner's size."""
-        return min(1.0, (PLANNER_PIXELS / self.mask.size) ** 0.5)
+        return min(1.0, (PLACEMENT.planner_pixels / self.mask.size) ** 0.5)
 
     @cached_property
     def small_change(self) -> np.ndarray:
@@ -91,7 +77,7 @@ class GateInput:
     @cached_property
     def small_visible(self) -> np.ndarray:
         """(h, w) bool: visibly changed pixels in the rectangle at the planner's size."""
-        return _largest(np.abs(self.small_change)) > CHANGED
+        return _largest(np.abs(self.small_change)) > GATE.changed
 
 
 def outside_mask(edit: GateInput) -> GateResult:
@@ -118,10 +104,10 @@ def visibility(edit: GateInput) -> GateResult | None:
     x0, y0, x1, y1 = edit.placement.box_px
     full = int(np.count_nonzero(edit.visible))
     small = int(np.count_nonzero(edit.small_visible))
-    needed = max(MIN_PLANNER_PIXELS, MIN_SHARE * (x1 - x0) * (y1 - y0) * edit.shrink**2)
-    passed = full >= MIN_PIXELS and small >= needed
+    needed = max(GATE.min_planner_pixels, GATE.min_share * (x1 - x0) * (y1 - y0) * edit.shrink**2)
+    passed = full >= GATE.min_pixels and small >= needed
     reason = "" if passed else f"only {full} pixels changed visibly, {small} at the planner's size"
-    bound = f">= {needed:.0f} pixels at {PLANNER_PIXELS} px, {MIN_PIXELS} in the frame"
+    bound = f">= {needed:.0f} pixels at {PLACEMENT.planner_pixels} px, {GATE.min_pixels} in the frame"
     return GateResult(gate="visibility", passed=passed, value=small, bound=bound, reason=reason)
 
 
@@ -131,10 +117,14 @@ def contrast(edit: GateInput) -> GateResult | None:
         return None
     change = edit.small_change[edit.small_visible]
     value = float(np.sqrt((change**2).sum(1)).mean()) if len(change) else 0.0
-    passed = value >= MIN_CONTRAST
+    passed = value >= GATE.min_contrast
     reason = "" if passed else f"what was added differs from what was there by only {value:.0f} of 255"
     return GateResult(
-        gate="contrast", passed=passed, value=round(value, 2), bound=f">= {MIN_CONTRAST:g}", reason=reason
+        gate="contrast",
+        passed=passed,
+        value=round(value, 2),
+        bound=f">= {GATE.min_contrast:g}",
+        reason=reason,
     )
 
 
@@ -156,7 +146,7 @@ def base(edit: GateInput) -> GateResult | None:
     needed = max(2, 0.04 * (x1 - x0))
     lowest = _lowest_row(visible, needed)
     lowest_solid = _lowest_row(solid, needed)
-    tolerance = BASE_PX + BASE_SHARE * (y1 - y0)
+    tolerance = GATE.base_px + GATE.base_share * (y1 - y0)
     # far edge to near edge of the footprint: what lies flat begins anywhere between
     high = min(placement.foot_px[1], y1) - tolerance
     low = y1 + tolerance
@@ -189,23 +179,23 @@ def seam(edit: GateInput) -> GateResult:
         if len(step) == 0:
             continue
         steps.append(step)
-        blocks = np.array_split(step, max(1, len(step) // _STRETCH))
+        blocks = np.array_split(step, max(1, len(step) // GATE.stretch))
         worst = max(worst, *(float(np.abs(b.mean(0)).max()) for b in blocks))
     all_steps = np.concatenate(steps) if steps else np.zeros((1, 3), np.float32)
-    share = float((np.abs(all_steps).max(1) > CHANGED).mean())
+    share = float((np.abs(all_steps).max(1) > GATE.changed).mean())
     tone = _tone(edit, mask)
     reason = ""
-    if worst > MAX_STEP or share > MAX_STEP_SHARE:
+    if worst > GATE.max_step or share > GATE.max_step_share:
         reason = f"a step of {worst:.0f} along the mask's border, visible on {share:.0%} of it"
-    elif abs(tone) > MAX_TONE:
+    elif abs(tone) > GATE.max_tone:
         reason = f"the whole mask is {abs(tone):.0f} {'brighter' if tone > 0 else 'darker'} than the picture around it"
-    bound = f"<= {MAX_STEP:g}, visible on <= {MAX_STEP_SHARE:.0%} of the border; tone <= {MAX_TONE:g}"
+    bound = f"<= {GATE.max_step:g}, visible on <= {GATE.max_step_share:.0%} of the border; tone <= {GATE.max_tone:g}"
     return GateResult(gate="seam", passed=not reason, value=round(worst, 2), bound=bound, reason=reason)
 
 
 def _tone(edit: GateInput, mask: np.ndarray) -> float:
-    """Median change of the channel that shifted most, along a line RIM_PX inside the mask's border."""
-    inner = cv2.erode(mask, np.ones((2 * RIM_PX + 1,) * 2, np.uint8), borderValue=1)
+    """Median change of the channel that shifted most, along a line ``rim_px`` inside the mask's border."""
+    inner = cv2.erode(mask, np.ones((2 * GATE.rim_px + 1,) * 2, np.uint8), borderValue=1)
     line = edit.change[(inner > 0) & (cv2.erode(inner, np.ones((3, 3), np.uint8), borderValue=1) == 0)]
     return max((float(m) for m in np.median(line, axis=0)), key=abs) if len(line) else 0.0
 
@@ -232,13 +222,6 @@ def _lowest_row(changed: np.ndarray, needed: float) -> int | None:
 # --- height ------------------------------------------------------------------------------------
 # A gate that holds the height of what was added against the height that it was placed with.
 
-#: Height seen in the picture, as a share of the placed box's, may differ by so much, and by so many pixels more: what
-#: is small, thin on top or as dark as what is behind it is not seen to its last row.
-APART, SLACK_PX = 0.25, 4.0
-#: What repainting alone changes is left out: so many times its 98th percentile in the mask beside the box (8 bit), at
-#: most; and from so many pixels on.
-_ABOVE_NOISE, _MOST_NOISE, _FEW = 1.3, 40.0, 30
-
 
 def height(edit: GateInput) -> GateResult | None:
     """What was added reaches as far above the lower edge of its placed box, in the picture, as the box does.
@@ -260,7 +243,7 @@ def height(edit: GateInput) -> GateResult | None:
         )
     height_px = y1 - first
     share = height_px / (y1 - y0)
-    passed = abs(height_px - (y1 - y0)) <= APART * (y1 - y0) + SLACK_PX
+    passed = abs(height_px - (y1 - y0)) <= GATE.apart * (y1 - y0) + GATE.slack_px
     reason = (
         ""
         if passed
@@ -272,7 +255,7 @@ def height(edit: GateInput) -> GateResult | None:
 
 
 def _bound(placed: float) -> str:
-    slack = APART + SLACK_PX / placed
+    slack = GATE.apart + GATE.slack_px / placed
     return f"{max(1 - slack, 0):.2f} to {1 + slack:.2f}"
 
 
@@ -281,7 +264,7 @@ def _highest(edit: GateInput) -> int | None:
     x0, _, x1, _ = edit.placement.box_px
     rows, cols = edit.box
     across = slice(max(round(x0) - cols.start, 0), max(round(x1) - cols.start + 1, 1))
-    changed = edit.moved[:, across] > max(CHANGED, _noise(edit))
+    changed = edit.moved[:, across] > max(GATE.changed, _noise(edit))
     rows_changed = np.flatnonzero(np.count_nonzero(changed, axis=1) >= max(2, 0.04 * (x1 - x0)))
     return rows.start + int(rows_changed[0]) if len(rows_changed) else None
 
@@ -298,25 +281,13 @@ def _noise(edit: GateInput) -> float:
     outside_box[inside] = False
     outside_box &= ~only_darker(edit, slice(None))
     values = edit.moved[outside_box]
-    if len(values) < _FEW:
+    if len(values) < GATE.few:
         return 0.0
-    return min(_ABOVE_NOISE * float(np.percentile(values, 98)), _MOST_NOISE)
+    return min(GATE.above_noise * float(np.percentile(values, 98)), GATE.most_noise)
 
 
 # --- seen again --------------------------------------------------------------------------------
 # A gate that looks again: what was added is a thing on the road, and the rest of the frame is seen as before.
-
-#: Road away from the edit that may be seen no more, and that may be seen for the first time, as shares of all road in
-#: the frame before. A network takes heart where it was unsure before: new road says less.
-MOST_LOST, MOST_NEW = 0.1, 0.3
-#: What lies this near to the edit, as a share of the frame's width, may be seen otherwise: networks look around.
-NEAR = 0.02
-#: The lowest part of the box, as a share of its height, and the share of it that was road before.
-BASE, LEAST_ROAD = 0.15, 0.3
-#: From this height and these sides on, m, a thing hides road: share of its lower half where none is seen any more.
-TALL_M, WIDE_M, LEAST_HIDDEN = 1.2, 1.4, 0.3
-#: Cells of road behind it that are enough to tell.
-_ENOUGH = 30
 
 
 def seen_again(edit: GateInput) -> GateResult | None:
@@ -335,19 +306,24 @@ def seen_again(edit: GateInput) -> GateResult | None:
     stands = _stands(before, edit)
     hidden = _hidden(before, after, edit)
     reason = ""
-    if lost_share > MOST_LOST:
+    if lost_share > GATE.most_lost:
         reason = f"{lost_share:.0%} of the road away from it is seen no more"
-    elif new_share > MOST_NEW:
+    elif new_share > GATE.most_new:
         reason = f"away from it, {new_share:.0%} more road is seen than before"
-    elif edit.hazard.kind == "hazard" and stands < LEAST_ROAD:  # harmless objects may stand beside the road
+    elif (
+        edit.hazard.kind == "hazard" and stands < GATE.least_road
+    ):  # harmless objects may stand beside the road
         reason = f"only {stands:.0%} of where it stands was seen as road"
-    elif hidden is not None and hidden < LEAST_HIDDEN:
+    elif hidden is not None and hidden < GATE.least_hidden:
         reason = f"road is still seen through it: hidden is {hidden:.0%} of what lies behind its lower half"
     return GateResult(
         gate="seen-again",
         passed=not reason,
         value=round(lost_share, 4),
-        bound=f"<= {MOST_LOST:g}; stands on >= {LEAST_ROAD:.0%} road; vehicles hide >= {LEAST_HIDDEN:.0%}",
+        bound=(
+            f"<= {GATE.most_lost:g}; stands on >= {GATE.least_road:.0%} road; "
+            f"vehicles hide >= {GATE.least_hidden:.0%}"
+        ),
         reason=reason,
     )
 
@@ -355,7 +331,7 @@ def seen_again(edit: GateInput) -> GateResult | None:
 def _changed(before: SceneView, after: SceneView, mask: np.ndarray) -> tuple[float, float]:
     """Road that is lost, and road that is new, away from the edit, as shares of all road in the frame before."""
     edited = cv2.resize((mask > 0).astype(np.float32), before.road.shape[::-1], interpolation=cv2.INTER_AREA)
-    reach = 2 * max(round(NEAR * before.road.shape[1]), 1) + 1
+    reach = 2 * max(round(GATE.near * before.road.shape[1]), 1) + 1
     away = cv2.dilate((edited > 0).astype(np.uint8), np.ones((reach, reach), np.uint8)) == 0
     road_cells = max(int(np.count_nonzero(before.road)), 1)
     gone, gained = before.road & ~after.road & away, after.road & ~before.road & away
@@ -365,14 +341,14 @@ def _changed(before: SceneView, after: SceneView, mask: np.ndarray) -> tuple[flo
 def _stands(before: SceneView, edit: GateInput) -> float:
     """Share of the lowest part of the placement's box that was road."""
     x0, y0, x1, y1 = edit.placement.box_px
-    part = before.road[_cells(before, x0, y1 - BASE * (y1 - y0), x1, y1)]
+    part = before.road[_cells(before, x0, y1 - GATE.base * (y1 - y0), x1, y1)]
     return float(part.mean()) if part.size else 0.0
 
 
 def _hidden(before: SceneView, after: SceneView, edit: GateInput) -> float | None:
     """Share of the road behind the lower half that is seen no more; None for what is small or flat."""
     size = edit.placement.size
-    if size.height < TALL_M or min(size.width, size.length) < WIDE_M:
+    if size.height < GATE.tall_m or min(size.width, size.length) < GATE.wide_m:
         return None
     visible = np.zeros(edit.mask.shape, np.float32)
     visible[edit.box] = edit.visible
@@ -380,7 +356,7 @@ def _hidden(before: SceneView, after: SceneView, edit: GateInput) -> float | Non
     x0, y0, x1, y1 = edit.placement.box_px
     lower = _cells(before, x0, (y0 + y1) / 2, x1, y1)
     behind = before.road[lower] & object_cells[lower]
-    if np.count_nonzero(behind) < _ENOUGH:
+    if np.count_nonzero(behind) < GATE.enough:
         return None
     return float((behind & ~after.road[lower]).sum() / behind.sum())
 

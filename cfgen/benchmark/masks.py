@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 
 from cfgen.benchmark.detector_gates import FixedClasses, detector_gates, noun, recognized
+from cfgen.benchmark.settings import MASK
 from cfgen.core.errors import InpaintRefusedError
 from cfgen.core.identity_cache import IdentityCache
 from cfgen.geometry.box import box_corners
@@ -37,15 +38,6 @@ from cfgen.perception.protocol import Frame
 from cfgen.perception.views import Views
 from cfgen.records import Benchmark, Camera, GateResult, Hazard, Placement, Scene, Size
 
-#: Ground that shows what is driven on: m along the path.
-AHEAD_M = (7.0, 9.0, 12.0)
-#: Share of the points ahead that one segment must hold to be the ground ahead.
-HOLDS = 0.6
-#: Ground is at least this share of the frame, and no more than the other: the whole picture is no ground.
-SHARES = (0.02, 0.7)
-#: Ground does not rise above the horizon by more than this share of itself; the car ahead does.
-RISES = 0.02
-
 
 def ground_ahead(
     segmenter: Segmenter, image: np.ndarray, camera: Camera, path: EgoPath
@@ -54,7 +46,7 @@ def ground_ahead(
 
     Also the pixels (N, 2) asked about. ``image`` (H, W, 3) uint8 RGB is the original frame.
     """
-    x, y, _ = path.at(np.array(AHEAD_M))
+    x, y, _ = path.at(np.array(MASK.ahead_m))
     points, valid = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
     points = points[valid & inside(camera, points, 2)]
     if not len(points):
@@ -103,33 +95,20 @@ def _ground(
     """
     prompt = Prompt(inside=tuple((float(u), float(v)) for u, v in prompts))
     cols, rows = np.clip(np.round(points).astype(int), 0, (image.shape[1] - 1, image.shape[0] - 1)).T
-    low, high = SHARES
+    low, high = MASK.shares
     segments = [
         segment.mask
         for segment in segmenter.segment(image, [prompt])[0]
         if segment.score >= segmenter.min_score
         and low <= segment.mask.mean() <= high
-        and segment.mask[rows, cols].mean() >= HOLDS
-        and share_above_horizon(segment.mask, camera) <= RISES
+        and segment.mask[rows, cols].mean() >= MASK.holds
+        and share_above_horizon(segment.mask, camera) <= MASK.rises
     ]
     return max(segments, key=np.count_nonzero, default=None)
 
 
 # --- occlusion ---------------------------------------------------------------------------------
 # Real things that stand nearer to the camera than a hazard and hide some of it.
-
-#: Points asked about at most.
-ASKED = 32
-#: Something stands nearer when it meets the ground this much nearer: metres, and share of the distance.
-NEARER_M, NEARER_SHARE = 0.3, 0.04
-#: A gap no wider than this between two places where a thing meets the ground is bridged, m: between the wheels.
-GAP_M = 3.2
-#: From its nearest to its farthest foot a single object, such as a car, is no deeper than this, m.
-COMPACT_M = 7.0
-#: What fills more of the frame than this is no single thing.
-MOST_NEARER = 0.5
-#: A segment of which more is plain ground is a marking or a shadow, unless more than _TALL of it is above the horizon.
-FLAT, _TALL = 0.5, 0.03
 
 
 def nearer_things(
@@ -160,7 +139,7 @@ def nearer_things(
     where = polygon(hidden.shape, px) if where is None else where
     eye = centre(camera)[:2]
     away = float(np.hypot(*(corners[:4, :2] - eye).T).min())
-    limit = away - max(NEARER_M, NEARER_SHARE * away)
+    limit = away - max(MASK.nearer_m, MASK.nearer_share * away)
     for mask in _segments(segmenter, image, where if driven is None else where & ~driven):
         if not _is_flat(mask, camera, clear_road):
             hidden |= mask & _stands_within(mask, camera, limit)
@@ -180,8 +159,8 @@ def _segments(segmenter: Segmenter, image: np.ndarray, where: np.ndarray) -> Ite
         return
     x0, y0, x1, y1 = (int(v) for v in box_around(where))
     open_ = where[y0:y1, x0:x1].astype(np.uint8)
-    radius = max(1, round(0.7 * math.sqrt(int(open_.sum()) / ASKED)))
-    for _ in range(ASKED):
+    radius = max(1, round(0.7 * math.sqrt(int(open_.sum()) / MASK.asked)))
+    for _ in range(MASK.asked):
         depth = cv2.distanceTransform(np.pad(open_, 1), cv2.DIST_L2, 3)[1:-1, 1:-1]
         if depth.max() < 1.5:
             return
@@ -189,22 +168,22 @@ def _segments(segmenter: Segmenter, image: np.ndarray, where: np.ndarray) -> Ite
         cv2.circle(open_, (int(u), int(v)), radius, 0, -1)
         at = (float(u + x0), float(v + y0))
         for segment in segmenter.segment(image, [Prompt(inside=(at,))])[0]:
-            if segment.score >= segmenter.min_score and segment.mask.mean() <= MOST_NEARER:
+            if segment.score >= segmenter.min_score and segment.mask.mean() <= MASK.most_nearer:
                 open_[segment.mask[y0:y1, x0:x1]] = 0
                 yield segment.mask
 
 
 def _is_flat(mask: np.ndarray, camera: Camera, clear_road: np.ndarray | None) -> bool:
     """Whether a segment lies on the ground; where that is not known, all does that stays below the horizon."""
-    if share_above_horizon(mask, camera) > _TALL:
+    if share_above_horizon(mask, camera) > MASK.tall:
         return False
-    return clear_road is None or not mask.any() or float(clear_road[mask].mean()) > FLAT
+    return clear_road is None or not mask.any() or float(clear_road[mask].mean()) > MASK.flat
 
 
 def _stands_within(mask: np.ndarray, camera: Camera, limit: float) -> np.ndarray:
     """(W,) bool: columns in which the segment (H, W) bool meets the ground within ``limit`` metres of the camera.
 
-    A thing no deeper than COMPACT_M is nearer or not as a whole. Of a longer one, such as a wall that recedes, each
+    A thing no deeper than ``compact_m`` is nearer or not as a whole. Of a longer one, such as a wall that recedes, each
     column counts for itself, but a gap between two lower parts stands where they do.
     """
     cols = np.flatnonzero(mask.any(0))
@@ -216,7 +195,7 @@ def _stands_within(mask: np.ndarray, camera: Camera, limit: float) -> np.ndarray
     middle, in_view = ground_points(camera, [(float(np.median(cols)), float(lowest.max()) + 0.5)])
     if not in_view[0]:
         return near
-    gap = min(GAP_M * _pixels_per_metre(camera, middle[0]), 2.0 * mask.shape[1])
+    gap = min(MASK.gap_m * _pixels_per_metre(camera, middle[0]), 2.0 * mask.shape[1])
     from scipy.ndimage import grey_closing  # slow to import
 
     lowest = grey_closing(lowest, size=max(3, round(gap)), mode="constant", cval=-1.0)
@@ -225,7 +204,7 @@ def _stands_within(mask: np.ndarray, camera: Camera, limit: float) -> np.ndarray
         return near
     away = np.hypot(*(places - centre(camera)[:2]).T)
     first, last = np.percentile(away[valid], (10, 90))
-    near[cols] = first < limit if last - first <= COMPACT_M else valid & (away < limit)
+    near[cols] = first < limit if last - first <= MASK.compact_m else valid & (away < limit)
     return near
 
 
@@ -239,19 +218,6 @@ def _pixels_per_metre(camera: Camera, place: np.ndarray) -> float:
 
 # --- mask refine -------------------------------------------------------------------------------
 # After the edit: which pixels of it are the hazard and its shadow, so that nothing else of it is pasted.
-
-#: A pixel counts as changed above this, 8 bit, and above this multiple of what the model changed around the object.
-CHANGED, OVER_REST, MOST = 12.0, 2.5, 40.0
-#: Share of the strongest change from which a pixel beside the segment is of the object.
-CERTAIN = 0.35
-#: Below this agreement between a segment and the change nothing is known about the object.
-MIN_FIT = 0.3
-#: Share of its light that the ground loses from where on to where shadow is counted in full; channels alike within.
-SHADE, SAME = (0.03, 0.08), 0.25
-#: Around the placement's box this share of its height may be the object's; the rest of the mask is left as it was.
-_REST = 0.15
-#: Share of the object's height that is its base, and the margins in pixels: a share of its height, and at least.
-_BASE, _MARGIN, _LEAST = 0.25, 0.03, 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +257,7 @@ def refine(
     solid = polygon(mask.shape, corners)
     if not solid.any():
         return None
-    rest = allowed & ~widened(solid, _REST * float(np.ptp(np.flatnonzero(solid.any(1)))))
+    rest = allowed & ~widened(solid, MASK.rest * float(np.ptp(np.flatnonzero(solid.any(1)))))
     after_toned = _in_tone(before, after, rest)
     change = _change(before, after_toned, allowed, rest)
     segment = _object(segmenter, after, allowed, change, _clipped(corners, mask.shape))
@@ -299,9 +265,9 @@ def refine(
         return None
     body, score, fit = segment
     height = float(np.ptp(np.flatnonzero(body.any(1)))) + 1
-    margin = max(_LEAST, _MARGIN * height)
+    margin = max(MASK.least, MASK.margin * height)
     # thin ends that the segmenter's coarse mask lost
-    body = touching(body | ((change > CERTAIN) & widened(body, margin)), body)
+    body = touching(body | ((change > MASK.certain) & widened(body, margin)), body)
     shade = _shadow(before, after_toned, camera, allowed & ~body)
     base = _base(body, height, margin) | widened(polygon(mask.shape, corners[:4]), margin)
     shade *= widened(touching((shade > 0.3) & ~body, base), 2)
@@ -321,8 +287,8 @@ def _in_tone(before: np.ndarray, after: np.ndarray, rest: np.ndarray) -> np.ndar
 def _change(before: np.ndarray, after: np.ndarray, allowed: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """(h, w) float32 in [0, 1]: by how much a pixel changed more than the model changes what it leaves alone."""
     moved = cv2.GaussianBlur(np.abs(after - before).max(2), (0, 0), 0.8)
-    floor = OVER_REST * float(np.median(moved[rest])) if rest.any() else 0.0
-    threshold = min(max(CHANGED, floor), MOST)
+    floor = MASK.over_rest * float(np.median(moved[rest])) if rest.any() else 0.0
+    threshold = min(max(MASK.changed, floor), MASK.most)
     return np.where(allowed, np.clip((moved - threshold) / 48, 0, 1), 0).astype(np.float32)
 
 
@@ -338,7 +304,7 @@ def _object(
             fit = _fit(segment.mask & allowed, segment.mask, change, box)
             if best is None or fit > best[0]:
                 best = fit, segment
-    if best is None or best[0] < MIN_FIT:
+    if best is None or best[0] < MASK.min_fit:
         return None
     return best[1].mask & allowed, best[1].score, best[0]
 
@@ -386,8 +352,8 @@ def _shadow(before: np.ndarray, after: np.ndarray, camera: Camera, where: np.nda
     """(h, w) float32 in [0, 1]: ground that lost light evenly."""
     was = cv2.GaussianBlur(before, (0, 0), 1.2).astype(np.float32) + 4
     light_loss = (was - 4 - np.asarray(cv2.GaussianBlur(after, (0, 0), 1.2))) / was
-    even = light_loss.max(2) - light_loss.min(2) < SAME
-    low, high = SHADE
+    even = light_loss.max(2) - light_loss.min(2) < MASK.same
+    low, high = MASK.shade
     share = np.clip((light_loss.mean(2) - low) / (high - low), 0, 1)
     horizon = np.nan_to_num(horizon_rows(camera, np.arange(where.shape[1])), nan=0.0)
     ground = np.arange(where.shape[0])[:, None] > horizon
@@ -404,7 +370,7 @@ def _base(body: np.ndarray, height: float, margin: float) -> np.ndarray:
     """(h, w) bool: the lowest part of the object and a little around it."""
     rows = np.flatnonzero(body.any(1))
     lowest = body.copy()
-    lowest[: int(rows[-1] - _BASE * height)] = False
+    lowest[: int(rows[-1] - MASK.base * height)] = False
     return widened(lowest, 2 * margin)
 
 
@@ -425,11 +391,6 @@ def _clipped(corners: np.ndarray, shape: tuple[int, ...]) -> BoxPx:
 # What a segmenter and a detector add to a build: a further test of a place, what of an edit shows, further gates.
 #
 # Without them nothing changes: the masks that follow from the placement serve.
-
-#: Share of the hazard's box that nearer things may hide at t0.
-MAX_HIDDEN = 0.5
-#: Share of its footprint that must lie on the ground segment that the car drives on.
-ON_GROUND = 0.8
 
 
 class MaskPipeline:
@@ -472,10 +433,10 @@ class MaskPipeline:
         frame = self._frame(scene, scene.front.name, 0.0, image)
 
         def wrong(placement: Placement) -> str:
-            if hazard.kind != "nuisance" and frame.on_ground(placement, hazard) < ON_GROUND:
+            if hazard.kind != "nuisance" and frame.on_ground(placement, hazard) < MASK.on_ground:
                 return "not on the ground that the car drives on"
             hidden = share_hidden(frame.nearer(placement), frame.camera, placement)
-            return "hidden by something nearer" if hidden > MAX_HIDDEN else ""
+            return "hidden by something nearer" if hidden > MASK.max_hidden else ""
 
         return wrong
 
@@ -501,7 +462,7 @@ class MaskPipeline:
         hazard_pixels = view.mask > 0 if alpha is None else alpha > 1 / 255
         nearer = frame.nearer(view.placement, spread(hazard_pixels, view.crop, *frame.image.shape[:2]))
         hidden = share_hidden(nearer, view.camera, view.placement)
-        if view.key == first_frame(job) and hidden > MAX_HIDDEN:
+        if view.key == first_frame(job) and hidden > MASK.max_hidden:
             raise InpaintRefusedError(f"{hidden:.0%} of it is hidden by something nearer")
         report["hidden"] = round(hidden, 3)
         return Shown(refined.alpha if refined else None, view.cut(nearer) if nearer.any() else None, report)

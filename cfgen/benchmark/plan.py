@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 
+from cfgen.benchmark.settings import PLAN
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_case_id, derive_seed, hash_json, seeds_after
@@ -19,8 +20,6 @@ from cfgen.storage.listing import Refused, short_rejections
 from cfgen.storage.store import Store
 
 Pair = tuple[str, str]
-#: After so many refusals a scene waits as if it had a case more: one that takes little must not use up the build.
-PATIENCE = 4
 
 
 def plan_round(
@@ -36,11 +35,11 @@ def plan_round(
     """The next (scene, hazard) pairs to try, at most ``open_slots``; fewer when untried pairs run out.
 
     A pair that was accepted or refused never comes back. Each slot takes the scene with the fewest cases (accepted
-    or planned in this round, and one for every PATIENCE refusals), then the fewest refusals; in it the hazard with the
-    fewest cases, then the fewest refusals. Those of the refused that are ``unsuited`` say nothing against the scene.
-    What is still tied, the seed decides. Scenes named in ``later`` come when the others have no pair left. Neither the
-    order of the ids nor that of the outcomes matters, and pairs whose scene or hazard is no longer listed count for the
-    other one.
+    or planned in this round, and one for every ``patience`` refusals), then the fewest refusals; in it the
+    hazard with the fewest cases, then the fewest refusals. Those of the refused that are ``unsuited`` say
+    nothing against the scene. What is still tied, the seed decides. Scenes named in ``later`` come when the
+    others have no pair left. Neither the order of the ids nor that of the outcomes matters, and pairs whose
+    scene or hazard is no longer listed count for the other one.
     """
     hazards_of: dict[str, set[str]] = {}
     for scene, hazard in {*accepted, *refused}:
@@ -48,7 +47,7 @@ def plan_round(
     scene_refusals = Counter(s for s, _ in {*refused} - {*unsuited})
     scene_cases = Counter(s for s, _ in accepted)
     for scene, count in scene_refusals.items():
-        scene_cases[scene] += count // PATIENCE
+        scene_cases[scene] += count // PLAN.patience
     hazard_cases, hazard_refusals = Counter(h for _, h in accepted), Counter(h for _, h in refused)
 
     queue = [
@@ -86,9 +85,6 @@ def _move_on(waiting: dict[tuple[int, int], set[str]], key: tuple[int, int], haz
 # --- plan --------------------------------------------------------------------------------------
 # Which pairs of scene and hazard a build tries next, written down before they are tried.
 
-#: A scene of which so many pairs in a row were refused comes after all others; at one in four accepted, chance does so
-#: to one in thirty. It leaves the draw only after GIVE_UP in a row, or where no scene at all gave a case.
-LATER, GIVE_UP = 12, 36
 #: Begins what is said of a scene that cannot be read.
 DAMAGED = "damaged scene"
 #: Letters of a kind of refusal at most.
@@ -146,7 +142,7 @@ class Plan:
         rejections, accepted_ids = short_rejections(store), {p.case_id for p in accepted}
         rows = refusals_in_a_row(planned, accepted_ids, rejections)
         dropped = {**scenes_refused(rejections), **scenes_to_skip(rows, bool(accepted_ids))}
-        later = {scene_id for scene_id, row in rows.items() if len(row) >= LATER}
+        later = {scene_id for scene_id, row in rows.items() if len(row) >= PLAN.later}
         self.drawn_from = [scene_id for scene_id in self.scene_ids if scene_id not in dropped]
         refused = [(p.scene_id, p.hazard_id) for p in planned if p.case_id not in accepted_ids]
         taken_pairs = [(p.scene_id, p.hazard_id) for p in accepted]
@@ -263,7 +259,7 @@ def scenes_to_skip(rows: Mapping[str, Sequence[str]], any_case: bool) -> dict[st
     Args:
         any_case: a scene of the benchmark gave a case.
     """
-    limit = GIVE_UP if any_case else LATER
+    limit = PLAN.give_up if any_case else PLAN.later
     return {
         scene_id: f"{len(row)} refusals in a row, most often: {Counter(row).most_common(1)[0][0]}"
         for scene_id, row in rows.items()

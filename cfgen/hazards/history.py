@@ -22,7 +22,6 @@ from cfgen.hazards.occupancy import (
     BARE_ROAD,
     BY_COLOURS,
     HIDDEN,
-    JUST_OFF_M,
     OVER_LANE,
     STOOD,
     HistoryInconsistency,
@@ -32,6 +31,7 @@ from cfgen.hazards.occupancy import (
     vehicle_conflict_at_t0,
     was_occupied,
 )
+from cfgen.hazards.settings import HISTORY, OCCUPANCY
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.lanes import LanesSeen
@@ -39,38 +39,9 @@ from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import SceneViews
 from cfgen.records import Camera, Placement, Scene, Size
 
-#: What shows less of its box than this, px^2 at the planner's size, need not show.
-SMALL_PX = 12.0
-#: Less of its box than this in the frame: it is coming in at the frame's side, and need not be on clear road.
-COMING_IN = 0.6
-#: The longest that something that crosses may have been on its way, s; before, it waited at the road's edge.
-LONGEST_S = 2.0
-#: The road's edge is looked for along its way in such steps, m: so much on from there hardly any is road.
-EDGE_STEP_M, BEYOND_M, MOST_BEYOND = 0.1, 0.8, 0.2
-#: The edge of the road, not of a view that ends early, is at most so far within the line that it is to be beyond, m.
-WITHIN_LINE_M = 0.4
-#: What waits stands so far beyond that line, m. Share of where a rider comes from that is road, or as flat.
-BEYOND_LINE_M, FLAT = 0.2, 0.5
-#: While it stands at the road's edge, road must be seen so far before it, m, or half its length: it is half beyond.
-BEFORE_IT_M = 1.0
 #: Times looked at when there are no past frames.
 TIMES = (-2.0, -1.5, -1.0, -0.5)
-#: A past frame needs this much less clear road than t0: there it is further away, and poses are less sure.
-SLACK = 0.15
-#: A car pitches by this much between frames, rad: road is looked for so far above and below a place too.
-PITCH = 0.0035
-#: A ground point whose log brightness, green or blue changed by more than this since has something else on it.
-BRIGHT, GREEN, BLUE = 0.7, 0.2, 0.5
-#: This share of such points under it, or just before it, says: something real was there.
-TAKEN = 0.35
 
-#: How finely it is looked for along the lines of sight, m, and at how many points of the hazard's width.
-STEP_M, ACROSS = 1.5, 9
-#: Ground closer to the camera than this is not looked at, m: nothing stands there.
-CLOSE_M = 5.0
-
-#: What hides it stands this much nearer at least, m: what is closer may have driven through its place.
-NEARER_M = 5.0
 
 Shown = Literal["outside", "seen", "hidden", "unsure", "partly", "taken", "bare"]
 #: How it shows where that refuses it, and by which rule.
@@ -150,21 +121,24 @@ class HazardHistory:
         if speed == 0:
             return None
         back = -np.array([placement.vx, placement.vy, 0.0]) / speed
-        steps = np.arange(0.0, LONGEST_S * speed + BEYOND_M, EDGE_STEP_M)
+        steps = np.arange(0.0, HISTORY.longest_s * speed + HISTORY.beyond_m, HISTORY.edge_step_m)
         spots = np.array([placement.x, placement.y, 0.0]) + steps[:, None] * back
         px, valid = project(self.scene.front, spots)
         in_view = valid & inside(self.scene.front, px)
-        road, window = (self.views.likely or self.ground).is_road(px), round(BEYOND_M / EDGE_STEP_M)
+        road, window = (
+            (self.views.likely or self.ground).is_road(px),
+            round(HISTORY.beyond_m / HISTORY.edge_step_m),
+        )
         for i in range(len(steps) - window):
             on = slice(i, i + window)
             if not in_view[on].all():
                 return None
-            if road[on].mean() <= MOST_BEYOND:
+            if road[on].mean() <= HISTORY.most_beyond:
                 short = self._within_line(spots[i, :2])
                 if short is None:
                     return None
-                out = max(short + self._length(placement) / 2 + BEYOND_LINE_M, 0.0)
-                return -(float(steps[i]) + out) / speed if short <= WITHIN_LINE_M else None
+                out = max(short + self._length(placement) / 2 + HISTORY.beyond_line_m, 0.0)
+                return -(float(steps[i]) + out) / speed if short <= HISTORY.within_line_m else None
         return None
 
     def _within_line(self, spot: Array) -> float | None:
@@ -174,7 +148,9 @@ class HazardHistory:
         (s,), (lateral,) = EgoPath.from_scene(self.scene, FAR_M).locate(spot[None])
         from_middle = float(lateral) - lanes.middle
         dashed = (self.lanes_seen and self.lanes_seen.dashed) or ()
-        if (1 if from_middle > 0 else -1) in dashed and abs(from_middle) < 3 * lanes.half - WITHIN_LINE_M:
+        if (1 if from_middle > 0 else -1) in dashed and abs(
+            from_middle
+        ) < 3 * lanes.half - HISTORY.within_line_m:
             return None
         if from_middle * lanes.kerb <= 0:
             return 3 * lanes.half - abs(from_middle)
@@ -210,7 +186,7 @@ class HazardHistory:
                 continue
             pose = placement.at(t)
             any_size = self.views.now.things is None and not self.traffic.known
-            off = JUST_OFF_M if any_size and not goes_across(pose) else 0.0
+            off = OCCUPANCY.just_off_m if any_size and not goes_across(pose) else 0.0
             if was_occupied(image, self.cameras[t], self._footprint(pose), frame, front, off, any_size):
                 return t
         return None
@@ -250,7 +226,7 @@ class HazardHistory:
         boxes, valid = boxes_px(camera, box_corners(pose.x, pose.y, pose.yaw, pose.size))
         clipped = clip_boxes(camera, boxes)
         area = areas(clipped)[0] if valid.all() else 0.0
-        if area * self.shrink < SMALL_PX or area < COMING_IN * areas(boxes)[0]:
+        if area * self.shrink < HISTORY.small_px or area < HISTORY.coming_in * areas(boxes)[0]:
             return "outside"
         if behind_traffic := self.traffic.before(camera, t, (pose.x, pose.y), clipped[0]):
             return behind_traffic
@@ -258,7 +234,7 @@ class HazardHistory:
 
     def _road_shown(self, footprint: Array, box: Array, t: float) -> Shown:
         """Whether road is seen at ``t`` where a footprint (4, 3) m lies, whose box (4,) px is in view."""
-        view, needed = self._then(t), self.needed - SLACK
+        view, needed = self._then(t), self.needed - HISTORY.slack
         px, _ = project(self.cameras[t], footprint)
         if view is not None and (before := view.before(box, float(px[:, 1].mean()))):
             return self._behind(before, box, t)
@@ -278,14 +254,14 @@ class HazardHistory:
         if since is None:
             return placement.at(t)
         half = self._length(placement) / 2
-        clearance = half + BEYOND_LINE_M + max(half, BEFORE_IT_M)
+        clearance = half + HISTORY.beyond_line_m + max(half, HISTORY.before_it_m)
         gone = since + clearance / float(np.hypot(placement.vx, placement.vy))
         return placement.at(max(t, gone))
 
     @property
     def _off(self) -> Array:
         """(4, 2) px by which a place may lie off in a past frame: cars pitch, roads bend up and down."""
-        return np.outer([0.5, 1, -0.5, -1], (0.0, PITCH * self.scene.front.fy))
+        return np.outer([0.5, 1, -0.5, -1], (0.0, HISTORY.pitch * self.scene.front.fy))
 
     def _behind(self, things: Sequence[Thing], box: Array, t: float) -> Shown:
         """Whether one of ``things`` before it hides its box (4,) px of ``t`` whole; or a part, which refuses it."""
@@ -295,7 +271,7 @@ class HazardHistory:
             x0, y0, x1, y1 = thing.box
             base, _ = ground_points(camera, [((x0 + x1) / 2, y1)])
             nearer = np.hypot(*(foot - centre(camera)[:2])[0]) - np.hypot(*(base - centre(camera)[:2])[0])
-            if nearer > NEARER_M and x0 <= box[0] and y0 <= box[1] and x1 >= box[2]:
+            if nearer > HISTORY.nearer_m and x0 <= box[0] and y0 <= box[1] and x1 >= box[2]:
                 return "hidden"
         return "partly"
 
@@ -306,23 +282,23 @@ class HazardHistory:
         middle = footprint.mean(0)
         spots = np.vstack([middle + 0.8 * (footprint - middle), middle])
         differs, comparable = self._other(spots, t)
-        if comparable.sum() >= 2 and differs[comparable].mean() >= TAKEN:
+        if comparable.sum() >= 2 and differs[comparable].mean() >= HISTORY.taken:
             return True
         before = self._before(footprint, t).reshape(-1, 3)
-        differs = (self._other(before, t)[0] & self._road_now(before)).reshape(-1, ACROSS)
+        differs = (self._other(before, t)[0] & self._road_now(before)).reshape(-1, HISTORY.across)
         differs &= differs.sum(1, keepdims=True) >= 2  # one alone is paint or a shadow's edge
-        return bool(differs.any(0).mean() >= TAKEN)
+        return bool(differs.any(0).mean() >= HISTORY.taken)
 
     def _before(self, footprint: Array, t: float) -> Array:
-        """(rows, ACROSS, 3) ground points on the lines of sight to a footprint (4, 3)."""
+        """(rows, across, 3) ground points on the lines of sight to a footprint (4, 3)."""
         eye, middle = centre(self.cameras[t]) * (1, 1, 0), footprint.mean(0)
         nearest = float(np.hypot(*(footprint - eye)[:, :2].T).min())
         away = float(np.hypot(*(middle - eye)[:2]))
         towards = (eye - middle) / max(away, 1e-6)
         side = np.array([-towards[1], towards[0], 0.0])
         reach = float(np.abs((footprint - middle) @ side).max())
-        steps = np.arange(away - nearest, away - CLOSE_M, STEP_M)[:, None, None]
-        across = np.linspace(-reach, reach, ACROSS)[:, None]
+        steps = np.arange(away - nearest, away - HISTORY.close_m, HISTORY.step_m)[:, None, None]
+        across = np.linspace(-reach, reach, HISTORY.across)[:, None]
         # lines of sight draw together towards the camera
         return middle + steps * towards + across * side * (1 - steps / away)
 
@@ -342,7 +318,11 @@ class HazardHistory:
             change = self._colours(t, px_then[comparable]) - self._colours(0.0, px_now[comparable])
             bright, blue = change.mean(1), change[:, 2] - change[:, 0]
             green = change[:, 1] - (change[:, 0] + change[:, 2]) / 2
-            differs[comparable] = (np.abs(bright) > BRIGHT) | (np.abs(green) > GREEN) | (np.abs(blue) > BLUE)
+            differs[comparable] = (
+                (np.abs(bright) > HISTORY.bright)
+                | (np.abs(green) > HISTORY.green)
+                | (np.abs(blue) > HISTORY.blue)
+            )
         return differs, comparable
 
     def _colours(self, t: float, px: Array) -> np.ndarray:

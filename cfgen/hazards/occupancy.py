@@ -14,6 +14,7 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, ground_points, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
+from cfgen.hazards.settings import OCCUPANCY
 from cfgen.perception.camera import CAR_M
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.view import REACH, BoxPx, SceneView
@@ -61,24 +62,6 @@ def in_detail(conflicts: Sequence[HistoryInconsistency]) -> str:
 # Detectors do not see a car of 15 pixels, and not every perceiver asks one. What stands on a road is dark where it
 # touches it, and goes on upwards; shadows and patches lie flat, paint is bright, and all of them are still there at t0.
 
-#: A car narrower than this share of the frame's height is too small for a detector; larger ones are made as small.
-SMALL = 0.043
-#: The road before the place tells how road looks: from and to, as shares of the distance.
-_BEFORE = (0.55, 0.85)
-#: Its lower end is so much darker than that (log of 8 bit), and so many times as much as road strays.
-_DARKER, _STRAYS = 0.15, 2.5
-#: Added to 8-bit brightness before the logarithm: below it noise rules; darker road shows nothing.
-_DARK, _NIGHT = 6.0, 15.0
-#: It is dark over so much of its width, m, so much of it at the place; and goes on for so much upwards, m, of which
-#: such a share is no road.
-_WIDE_M, _SHARED_M, _TALL_M, _UPRIGHT = 1.1, 0.4, 0.7, 0.6
-#: What is no road differs from it by so much (log), either way.
-_OTHER = 0.1
-#: Rows by which poses are off, px at 960 columns, and its distance as bumps and pitch have it, as a share.
-ROWS_PX, ALONG = 1.0, 0.06
-#: Of that, at t0, whose frame says where the place is.
-_NOW = 0.5
-
 
 def was_occupied(
     image: np.ndarray,
@@ -99,14 +82,14 @@ def was_occupied(
     for spot, far in _standing(image, camera, footprint, beyond_m, any_size):
         # of a far end the ground is not known well: the whole place tells
         region = (footprint, beyond_m) if far else (spot, 0.0)
-        if not any(True for _ in _standing(frame, camera_now, *region, slack=_NOW)):
+        if not any(True for _ in _standing(frame, camera_now, *region, slack=OCCUPANCY.now)):
             return True
     return False
 
 
 def rows_off(camera: Camera, metre: float) -> float:
     """Rows by which feet on a place where a metre is ``metre`` px may be off."""
-    return ROWS_PX * camera.width / 960 + ALONG * metre * float(centre(camera)[2])
+    return OCCUPANCY.rows_px * camera.width / 960 + OCCUPANCY.along * metre * float(centre(camera)[2])
 
 
 def _standing(
@@ -124,11 +107,13 @@ def _standing(
     direction = away / max(float(np.linalg.norm(away)), 1e-6)
     end = eye + direction * (float(((footprint - eye) @ direction).max()) + beyond_m)
     up = middle + np.array([0.0, 0.0, 1.0])
-    px, valid = project(camera, np.vstack([footprint, eye + np.outer(_BEFORE, away), middle, up, end]))
+    px, valid = project(
+        camera, np.vstack([footprint, eye + np.outer(OCCUPANCY.before, away), middle, up, end])
+    )
     if not valid.all():
         return
     place, (near, far), metre = px[:4], np.rint(px[4:6, 1]).astype(int), float(px[6, 1] - px[7, 1])
-    scale = min(1.0, SMALL * camera.height / (CAR_M[1] * metre))
+    scale = min(1.0, OCCUPANCY.small * camera.height / (CAR_M[1] * metre))
     if scale < 1 and not any_size:
         return
     slack *= rows_off(camera, metre)
@@ -136,22 +121,25 @@ def _standing(
     last_col = min(math.ceil(place[:, 0].max() + CAR_M[1] * metre) + 1, camera.width)
     low = math.floor(min(place[:, 1].min() - slack, px[8, 1]))
     high = min(math.ceil(place[:, 1].max() + slack) + 1, camera.height)
-    top, near = low - max(math.ceil(_TALL_M * metre) + 1, 3), min(near, camera.height)
-    if top < 0 or near - far < 2 or last_col - first_col < 2 * _WIDE_M * metre:
+    top, near = low - max(math.ceil(OCCUPANCY.tall_m * metre) + 1, 3), min(near, camera.height)
+    if top < 0 or near - far < 2 or last_col - first_col < 2 * OCCUPANCY.wide_m * metre:
         return
     road = _log(image[far:near, first_col:last_col], scale)
     usual = float(np.median(road))
     strays = 1.48 * float(np.median(np.abs(road - usual)))
-    if usual < math.log(_NIGHT + _DARK):
+    if usual < math.log(OCCUPANCY.night + OCCUPANCY.dark):
         return
     part, at = _log(image[top:high, first_col:last_col], scale) - usual, (place[:, 0] - first_col) * scale
-    dark, not_road = part < -max(_DARKER, _STRAYS * strays), np.abs(part) > max(_OTHER, 2 * strays)
-    metre, tall = metre * scale, max(round(_TALL_M * metre * scale), 3)
-    shared = min(_SHARED_M * metre, float(np.ptp(at)) / 2)
+    dark, not_road = (
+        part < -max(OCCUPANCY.darker, OCCUPANCY.strays * strays),
+        np.abs(part) > max(OCCUPANCY.other, 2 * strays),
+    )
+    metre, tall = metre * scale, max(round(OCCUPANCY.tall_m * metre * scale), 3)
+    shared = min(OCCUPANCY.shared_m * metre, float(np.ptp(at)) / 2)
     for row in range(max(tall, math.floor((low - top) * scale)), len(part)):
         for a, b in _runs(dark[row]):
-            wide = b - a >= _WIDE_M * metre and min(b, at.max()) - max(a, at.min()) >= shared
-            if wide and not_road[row - tall : row, a:b].mean() >= _UPRIGHT:
+            wide = b - a >= OCCUPANCY.wide_m * metre and min(b, at.max()) - max(a, at.min()) >= shared
+            if wide and not_road[row - tall : row, a:b].mean() >= OCCUPANCY.upright:
                 half, row_px = max(slack, 0.5 / scale), top + row / scale
                 cols, rows = (
                     first_col + np.array([a, b, b, a]) / scale,
@@ -167,7 +155,7 @@ def _log(pixels: np.ndarray, scale: float) -> np.ndarray:
     size = [max(round(n * scale), 1) for n in pixels.shape[1::-1]]
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA) if scale < 1 else pixels
     grey: np.ndarray = np.log(
-        cv2.cvtColor(np.ascontiguousarray(small), cv2.COLOR_RGB2GRAY).astype(float) + _DARK
+        cv2.cvtColor(np.ascontiguousarray(small), cv2.COLOR_RGB2GRAY).astype(float) + OCCUPANCY.dark
     )
     return grey
 
@@ -183,16 +171,6 @@ def _runs(row: np.ndarray) -> list[tuple[int, int]]:
 
 #: What drives on a lane.
 VEHICLES = frozenset(("car", "truck", "bus"))
-#: By how much a vehicle's foot may be off to the side, m, which a vehicle may also pass by.
-_ASIDE_M = 0.4
-#: Who stands there, this high and at most this wide, m, is not driven past by less than this, m.
-_PERSON, _PASSED_BY_M = (0.9, 1.2), 0.4
-#: Where the motion is a guess, the way ahead is off by this angle, rad.
-_GUESSED = 0.05
-#: What is less than so far beyond it, m, has just driven off it.
-JUST_OFF_M = 4.0
-#: A vehicle ahead drives as fast as the own car: where there is no past frame, it was where it drove so long before, s.
-_BEFORE_S = 2.0
 
 
 def vehicle_conflict(
@@ -213,7 +191,7 @@ def vehicle_conflict(
         for thing in view.things or ():
             if thing.kind not in VEHICLES:
                 continue
-            if rule := _on_it(path, cameras[t], thing.box, placement.at(t), standing, JUST_OFF_M):
+            if rule := _on_it(path, cameras[t], thing.box, placement.at(t), standing, OCCUPANCY.just_off_m):
                 return HistoryInconsistency(rule, t, placement.distance_m)
     return None
 
@@ -225,8 +203,8 @@ def vehicle_conflict_at_t0(
     alone: for scenes without past frames."""
     if placement.vx or placement.vy or not scene.speed:
         return None
-    path, off = EgoPath.from_scene(scene, FAR_M), max(_BEFORE_S * scene.speed, JUST_OFF_M)
-    turned = 0.0 if scene.motion_known else _GUESSED
+    path, off = EgoPath.from_scene(scene, FAR_M), max(OCCUPANCY.before_s * scene.speed, OCCUPANCY.just_off_m)
+    turned = 0.0 if scene.motion_known else OCCUPANCY.guessed
     for thing in view.things or ():
         if thing.kind in VEHICLES and (
             rule := _on_it(path, scene.front, thing.box, placement, standing, off, turned)
@@ -262,10 +240,12 @@ def _on_it(
     along = (c * standing.length + sn * standing.width) / 2
     across = (sn * standing.length + c * standing.width) / 2
     away = float(np.hypot(*(foot[0] - centre(camera)[:2])))
-    beyond = 0.0 if goes_across(placement, heading) else max(ALONG * away, just_off_m)
+    beyond = 0.0 if goes_across(placement, heading) else max(OCCUPANCY.along * away, just_off_m)
     length, width, _ = CAR_M
-    upright = standing.height > _PERSON[0] and max(standing.length, standing.width) < _PERSON[1]
-    room = _PASSED_BY_M if upright else -_ASIDE_M
+    upright = (
+        standing.height > OCCUPANCY.person[0] and max(standing.length, standing.width) < OCCUPANCY.person[1]
+    )
+    room = OCCUPANCY.passed_by_m if upright else -OCCUPANCY.aside_m
     if (
         abs(y - lateral) < across + width / 2 + room + turned * abs(s - place)
         and place - along - length < s < place + along + beyond
@@ -280,14 +260,8 @@ def _on_it(
 # Known to the metre, they refuse what detectors and pixels can only guess at: a hazard on a place that a car drove
 # through, or drawn over one that was nearer.
 
-#: What drives within this angle of the road, rad, and so near the own path, m, follows the road's bends.
-_ALONG, _BESIDE_M = 0.35, 20.0
-#: Room around a vehicle, m, as its speed is not constant. What is slower than this, m/s, has driven off nothing.
-_ROOM_M, _STANDS = 0.3, 0.5
 #: Two boxes whose middles are farther apart than half of all their sides and this, m, share no ground.
-_WIDEST_M = JUST_OFF_M + 2 * _ROOM_M
-#: Share of a hazard's box that a nearer vehicle covers when it hides it whole.
-_WHOLE = 0.98
+_WIDEST_M = OCCUPANCY.just_off_m + 2 * OCCUPANCY.room_m
 
 #: x, y, theta
 Pose = tuple[float, float, float]
@@ -330,7 +304,7 @@ class Traffic:
                 poses.append((user, _tracked(user, t)))
                 continue
             turned, driven = user.theta - float(heading), user.v * t
-            if abs(math.sin(turned)) > math.sin(_ALONG) or abs(aside) > _BESIDE_M:
+            if abs(math.sin(turned)) > math.sin(OCCUPANCY.parallel) or abs(aside) > OCCUPANCY.beside_m:
                 x, y = user.x + driven * math.cos(user.theta), user.y + driven * math.sin(user.theta)
                 poses.append((user, (x, y, user.theta)))
             else:
@@ -356,8 +330,8 @@ class Traffic:
                     continue
                 if _shared(place, _ground(user, pose)):
                     return HistoryInconsistency(STOOD, t, placement.distance_m)
-                follows = user.v < _STANDS or goes_across(pose_then, pose[2])
-                if not follows and _shared(place, _ground(user, pose, JUST_OFF_M)):
+                follows = user.v < OCCUPANCY.stands or goes_across(pose_then, pose[2])
+                if not follows and _shared(place, _ground(user, pose, OCCUPANCY.just_off_m)):
                     return HistoryInconsistency(LEFT, t, placement.distance_m)
         return None
 
@@ -383,7 +357,7 @@ class Traffic:
             share = _area(hazard_box, cv2.convexHull(px.astype(np.float32))[:, 0]) / max(
                 (x1 - x0) * (y1 - y0), 1e-6
             )
-            if share >= _WHOLE:
+            if share >= OCCUPANCY.whole:
                 hidden = True
             elif share > REACH:
                 return "partly"
@@ -402,7 +376,10 @@ def _ground(user: RoadUser, pose: Pose, behind: float = 0.0) -> Array:
     """(4, 2) m, what a vehicle takes up, with ``behind`` metres that it has just left."""
     x, y, theta = pose
     size = user.size.model_copy(
-        update={"length": user.size.length + 2 * _ROOM_M + behind, "width": user.size.width + 2 * _ROOM_M}
+        update={
+            "length": user.size.length + 2 * OCCUPANCY.room_m + behind,
+            "width": user.size.width + 2 * OCCUPANCY.room_m,
+        }
     )
     x, y = x - behind / 2 * math.cos(theta), y - behind / 2 * math.sin(theta)
     corners: Array = box_corners(x, y, theta, size)[0, :4, :2]

@@ -15,6 +15,7 @@ from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.history import HazardHistory
 from cfgen.hazards.occupancy import HistoryInconsistency, in_detail
+from cfgen.hazards.settings import PLACEMENT
 from cfgen.hazards.zones import (
     Lanes,
     Pose,
@@ -33,31 +34,6 @@ from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews, Views
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
 
-#: Planners shrink a frame to at most this many pixels; the area of a box there, and its shorter side, are at least:
-PLANNER_PIXELS = 196_608
-MIN_AREA_PX, MIN_SIDE_PX = 90.0, 5.0
-#: Share of the projected box that lies in the frame: of what stands, and of what comes in from outside.
-INSIDE, INSIDE_ENTERING = 0.9, 0.6
-#: Share of the footprint on clear road: of a hazard, and of a harmless object, which may stand on the verge.
-CLEAR, CLEAR_HARMLESS = 0.88, 0.35
-#: Footprints from this share of the frame's width on have ends, this share of them each, with this much more leave.
-_WIDE, _END, _END_SLACK = 0.06, 0.2, 0.25
-#: Road darker than this (8 bit) shows nothing that is put on it.
-MIN_BRIGHTNESS = 7.0
-#: A strip from and to this far beyond what stands beside the road, m, and the most of it that may be clear road.
-BESIDE_M, MOST_BESIDE, ALONG_M = (0.4, 2.6), 0.8, (20.0, 30.0, 40.0)
-#: A strip along what parks, from and to this far beyond its outer side, m, and the most of it that may be road: the
-#: road's edge is then 1.5 m off at most.
-PARKED_M, MOST_PARKED = (0.5, 2.5), 0.5
-#: Nobody parks and no child plays on a motorway: roads on which the car is faster, m/s, or that the scene calls so.
-MOTORWAY_SPEED = 25.0
-#: Share of what stands beside the road that may be on it.
-MOST_ON_ROAD = 0.25
-CANDIDATES = 8
-#: Things may be drawn in another size by this share, as far as the road's rise and fall over the last metres goes on.
-MOST_OFF_SIZE = 0.3
-#: Lines that leave the guessed way may be a little short, m.
-BENDS_SLACK_M = 1.0
 BENDS_AWAY = "where the lines leave the way that was guessed"
 HILL = "farther than the road is level"
 #: Begins the reason where the scene lacks what the hazard needs.
@@ -75,7 +51,7 @@ def find_placements(
     fault: Callable[[Placement], str] | None = None,
     views: SceneViews | None = None,
 ) -> list[Placement] | str:
-    """Placements of the hazard, best first, at most CANDIDATES; or the reason why there is none.
+    """Placements of the hazard, best first, at most ``candidates``; or the reason why there is none.
 
     Those that show in every past frame come before those that something hides at first.
 
@@ -94,7 +70,7 @@ def find_placements(
     if not ground.road.any():
         return "no road in view"
     brightness = road_brightness(image, ground)
-    if brightness < MIN_BRIGHTNESS:
+    if brightness < PLACEMENT.min_brightness:
         return f"the road is too dark to see anything on it (brightness {brightness:.0f} of 255)"
     lanes = LanesSeen.of(ground, scene.front, path, image) if views.lanes_known else None
     if missing := missing_road(scene, hazard, lanes):
@@ -126,7 +102,7 @@ def missing_road(scene: Scene, hazard: Hazard, lanes: LanesSeen | None) -> str:
     road_tags = scene.extra.get("road", ())
     road_tags = {road_tags} if isinstance(road_tags, str) else set(road_tags)
     if hazard.road == "street":
-        motorway = "motorway" in road_tags or scene.speed > MOTORWAY_SPEED
+        motorway = "motorway" in road_tags or scene.speed > PLACEMENT.motorway_speed
         return f"{UNSUITED} it belongs to streets, and this is or looks like a motorway" if motorway else ""
     if hazard.road == "any" or hazard.road in road_tags:
         return ""
@@ -224,7 +200,7 @@ class _Search:
                 self.refused[wrong] += 1
                 continue
             accepted.append(with_past)
-            if len(accepted) == CANDIDATES:
+            if len(accepted) == PLACEMENT.candidates:
                 break
         return sorted(accepted, key=lambda p: p.visible_since is not None)
 
@@ -276,17 +252,20 @@ class _Search:
 
     @property
     def _clear_needed(self) -> float:
-        return CLEAR_HARMLESS if self.hazard.kind == "nuisance" else CLEAR
+        return PLACEMENT.clear_harmless if self.hazard.kind == "nuisance" else PLACEMENT.clear
 
     def _fault(self, foot: Array, box: Array, clipped: Array) -> str:
         entering = self.hazard.motion.kind == "crossing" or self.hazard.size.width > 4
         share = areas(clipped[None])[0] / max(areas(box[None])[0], 1e-6)
-        if share < (INSIDE_ENTERING if entering else INSIDE):
+        if share < (PLACEMENT.inside_entering if entering else PLACEMENT.inside):
             return "cut off by the frame"
         if clipped[3] > self.hood:
             return "behind the car's own hood"
         side = min(clipped[2] - clipped[0], clipped[3] - clipped[1]) * math.sqrt(_shrink(self.camera))
-        if side < MIN_SIDE_PX or areas(clipped[None])[0] * _shrink(self.camera) < MIN_AREA_PX:
+        if (
+            side < PLACEMENT.min_side_px
+            or areas(clipped[None])[0] * _shrink(self.camera) < PLACEMENT.min_area_px
+        ):
             return "too small at the planner's size"
         if box[3] - box[1] < self.hazard.distance.least_px:
             return f"lower than the {self.hazard.distance.least_px:g} pixels at which it is recognized"
@@ -314,15 +293,15 @@ class _Search:
             return 0.0
         clear = self.ground.share(px)
         a, b, c, d = px
-        if np.ptp(px[:, 0]) < _WIDE * self.camera.width or clear < self._clear_needed:
+        if np.ptp(px[:, 0]) < PLACEMENT.wide * self.camera.width or clear < self._clear_needed:
             return clear
         if abs(a[0] - b[0]) > abs(a[0] - d[0]):
             a, b, c, d = b, c, d, a  # a to d and b to c run across the view
         ends = (
-            np.array([a, b, b + _END * (c - b), a + _END * (d - a)]),
-            np.array([d, c, c + _END * (b - c), d + _END * (a - d)]),
+            np.array([a, b, b + PLACEMENT.end * (c - b), a + PLACEMENT.end * (d - a)]),
+            np.array([d, c, c + PLACEMENT.end * (b - c), d + PLACEMENT.end * (a - d)]),
         )
-        return min(clear, *(self.ground.share(end) + _END_SLACK for end in ends))
+        return min(clear, *(self.ground.share(end) + PLACEMENT.end_slack for end in ends))
 
     def _in_traffic(self, pose: Pose) -> bool:
         """Whether something harmless that belongs beside the road stands on it, or has clear road on its far side too.
@@ -335,13 +314,17 @@ class _Search:
             return True
         edge = abs(pose.lateral) + half_extents(self.hazard, pose.yaw)[1]
         width_known = HALF_WIDTH_M - 1.2
-        if edge + BESIDE_M[0] > width_known - 1.0:
+        if edge + PLACEMENT.beside_m[0] > width_known - 1.0:
             return self.views.likely is None  # nobody looks that far aside
-        near, far = (math.copysign(min(edge + m, width_known), pose.lateral) for m in BESIDE_M)
-        for s in (pose.s, *ALONG_M):
+        near, far = (math.copysign(min(edge + m, width_known), pose.lateral) for m in PLACEMENT.beside_m)
+        for s in (pose.s, *PLACEMENT.along_m):
             x, y, _ = self.path.at(s + np.array([-1.0, 2, 2, -1]), np.array([near, near, far, far]))
             px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
-            if valid.all() and inside(self.camera, px).all() and self.ground.share(px) > MOST_BESIDE:
+            if (
+                valid.all()
+                and inside(self.camera, px).all()
+                and self.ground.share(px) > PLACEMENT.most_beside
+            ):
                 return True
         return False
 
@@ -353,13 +336,13 @@ class _Search:
         if self.lanes_seen is not None and kerb in (self.lanes_seen.dashed or ()):
             return True  # beyond a dashed line is a lane that is driven on
         along, across = half_extents(self.hazard, pose.yaw)
-        near, far = (pose.lateral + kerb * (across + beyond) for beyond in PARKED_M)
+        near, far = (pose.lateral + kerb * (across + beyond) for beyond in PLACEMENT.parked_m)
         s = pose.s + along * np.array([-1, 1, 1, -1])
         x, y, _ = self.path.at(s, np.array([near, near, far, far]))
         px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
         if not valid.all() or not inside(self.camera, px.mean(0)[None]).all():
             return True
-        return (self.views.likely or self.ground).share(px) > MOST_PARKED
+        return (self.views.likely or self.ground).share(px) > PLACEMENT.most_parked
 
     def _on_road(self, pose: Pose) -> bool:
         """Whether it takes up road, likely road where that is told, that somebody sees who tells it from the verge."""
@@ -372,12 +355,12 @@ class _Search:
         )
         x, y, _ = self.path.at(s, lateral)
         px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
-        return bool(valid.all() and self.views.likely.share(px) > MOST_ON_ROAD)
+        return bool(valid.all() and self.views.likely.share(px) > PLACEMENT.most_on_road)
 
     def _score(self, pose: Pose, box: Array, clear: float) -> float:
         """Larger, nearer to where the car must brake in earnest, on clearer road and closer to the path is better."""
         side = min(box[2] - box[0], box[3] - box[1]) * math.sqrt(_shrink(self.camera))
-        size = min(math.log(side / MIN_SIDE_PX) / 3, 1)
+        size = min(math.log(side / PLACEMENT.min_side_px) / 3, 1)
         earnest = math.exp(-((math.log(pose.required_decel / self.wanted_decel) / 0.25) ** 2))
         return 0.3 * size + 1.5 * earnest + 2 * clear - 0.1 * abs(pose.lateral)
 
@@ -388,7 +371,7 @@ def lane_conflict(scene: Scene, lanes: LanesSeen | None, s: float) -> str:
         return HILL
     # where the motion is known, so is the way
     ends = None if lanes is None or scene.motion_known else lanes.bends_at
-    return BENDS_AWAY if ends is not None and s > ends + BENDS_SLACK_M else ""
+    return BENDS_AWAY if ends is not None and s > ends + PLACEMENT.bends_slack_m else ""
 
 
 def level_to_m(scene: Scene) -> float:
@@ -399,7 +382,9 @@ def level_to_m(scene: Scene) -> float:
     """
     curved = abs(curves_up(scene, scene.seen_cameras))
     return (
-        math.sqrt(2 * MOST_OFF_SIZE * float(centre(scene.front)[2]) / curved) if curved > 1e-6 else math.inf
+        math.sqrt(2 * PLACEMENT.most_off_size * float(centre(scene.front)[2]) / curved)
+        if curved > 1e-6
+        else math.inf
     )
 
 
@@ -411,7 +396,7 @@ def road_brightness(image: np.ndarray, view: SceneView) -> float:
 
 def _shrink(camera: Camera) -> float:
     """Factor on areas when the frame is shrunk to the planner's size."""
-    return min(1.0, PLANNER_PIXELS / (camera.width * camera.height))
+    return min(1.0, PLACEMENT.planner_pixels / (camera.width * camera.height))
 
 
 def _near(a: Placement, b: Placement) -> bool:

@@ -5,32 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cfgen.hazards.settings import POSES
 from cfgen.perception.lanes import LanesSeen
 from cfgen.records import Hazard, Scene, Zone
-
-#: Width of a lane where the scene does not say, m (``extra: lane_width_m``).
-LANE_WIDTH_M = 3.5
-#: From the ego origin to where a stopped car should keep clear: its own bonnet and a short gap, m.
-STOP_MARGIN_M = 4.0
-#: Poses tried for each zone: of what crosses fewer have a past, and beside the road fewer places are in view.
-TRIES, TRIES_CROSSING, TRIES_HARMLESS = 48, 96, 120
-#: Share of poses on the kerb's side, away from oncoming traffic.
-KERB_SIDE = 0.7
-#: What is harmless stands at most this far off the lane's edge, m.
-FARTHEST_BESIDE_M = 4.0
-#: What stands beside the lane reaches at least this far into it; what parks is tried up to this far off the road's
-#: edge, m.
-LEAST_INWARDS_M, MOST_OFF_EDGE_M = 0.3, 0.5
-#: A single line that puts the lane's middle further off the path, m, is not the own lane's.
-MOST_OFF_M = 0.8
-#: A single line on the kerb's side this near to the path, m, runs under the car: the own lane may lie on either side.
-UNDER_M = 1.0
-#: Slower objects ahead are only in the way below this share of the ego speed.
-_SLOWER = 0.7
-#: What drives along the lane swerves by at most this in 2 s, m. Largest turn off the way that things face, rad.
-STRAIGHT_M, _YAW = 0.1, 0.12
-#: Objects longer than this, m, cannot stand at any angle in a lane.
-_LONG_M = 3.0
 
 
 @dataclass(frozen=True)
@@ -71,7 +48,7 @@ class Lanes:
     @classmethod
     def of(cls, scene: Scene, lanes: LanesSeen | None = None) -> "Lanes":
         """What the scene says, and before that what its frame shows."""
-        half = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / 2
+        half = float(scene.extra.get("lane_width_m", POSES.lane_width_m)) / 2
         kerb = 1 if scene.extra.get("drive_on") == "left" else -1
         if lanes is None:
             return cls(half, kerb)
@@ -82,7 +59,9 @@ class Lanes:
         if lanes.middle is None or lanes.width_m is None:
             line = lanes.line(kerb)
             # where the motion is known, the path tells which lane is the own one
-            astride = not scene.motion_known and not oncoming and line is not None and abs(line) < UNDER_M
+            astride = (
+                not scene.motion_known and not oncoming and line is not None and abs(line) < POSES.under_m
+            )
             return cls(half, kerb, _middle_by_one(lanes, half), sides, oncoming, edge=edge, astride=astride)
         return cls(lanes.width_m / 2, kerb, lanes.middle, sides, oncoming, edge=edge)
 
@@ -107,7 +86,7 @@ def _middle_by_one(lanes: LanesSeen, half: float) -> float:
     """Of a lane ``half`` m wide to either side of which one line is seen, m to the left of the path; else the path."""
     for side in (1, -1):
         line = lanes.line(side)
-        if line is not None and abs(line - side * half) <= MOST_OFF_M:
+        if line is not None and abs(line - side * half) <= POSES.most_off_m:
             return line - side * half
     return 0.0
 
@@ -125,15 +104,15 @@ def poses_to_try(
     if lanes.missing(hazard):
         return []
     poses: list[Pose] = []
-    tries = TRIES_CROSSING if hazard.motion.kind == "crossing" else TRIES
-    tries = TRIES_HARMLESS if hazard.kind == "nuisance" else tries
+    tries = POSES.tries_crossing if hazard.motion.kind == "crossing" else POSES.tries
+    tries = POSES.tries_harmless if hazard.kind == "nuisance" else tries
     for zone in filter(lanes.told, hazard.zones):
         for number in range(tries):
             speed = float(rng.uniform(*hazard.motion.speed))
             lateral, yaw = _stand(zone, hazard, lanes, rng)
             if _drives(zone, hazard):
-                yaw *= min(1.0, STRAIGHT_M / (2 * _YAW * max(speed, 0.1)))
-                lateral = _within(lateral, lanes, half_extents(hazard, yaw)[1] + STRAIGHT_M)
+                yaw *= min(1.0, POSES.straight_m / (2 * POSES.yaw * max(speed, 0.1)))
+                lateral = _within(lateral, lanes, half_extents(hazard, yaw)[1] + POSES.straight_m)
             near, far = distances(hazard, scene.speed, speed, yaw, decel_band)
             # even over the whole range, so that the nearest clear place is found too
             share = (number + float(rng.uniform())) / tries
@@ -162,7 +141,7 @@ def required_decel(hazard: Hazard, ego_speed: float, speed: float, yaw: float, s
     Standing or crossing: stop in the gap, v^2 / 2g. Moving ahead at u: fall to its speed, (v - u)^2 / 2g. Coming
     towards the car: stop before they meet, (v^2 + 2 v u) / 2g.
     """
-    gap = max(s - STOP_MARGIN_M - half_extents(hazard, yaw)[0], 0.1)
+    gap = max(s - POSES.stop_margin_m - half_extents(hazard, yaw)[0], 0.1)
     return _work(hazard, ego_speed, speed) / (2 * gap)
 
 
@@ -172,7 +151,7 @@ def distances(
     """Nearest and farthest s, m, with a required deceleration in the band; empty (near >= far) when there is none."""
     low, high = hazard.distance.decel or decel_band
     work = _work(hazard, ego_speed, speed)
-    clear = STOP_MARGIN_M + half_extents(hazard, yaw)[0]
+    clear = POSES.stop_margin_m + half_extents(hazard, yaw)[0]
     near, far = clear + work / (2 * high), clear + work / (2 * low)
     return max(near, hazard.distance.min_m), min(far, hazard.distance.max_m) if work > 0 else 0.0
 
@@ -197,7 +176,7 @@ def velocity(hazard: Hazard, pose: Pose, heading: float) -> tuple[float, float]:
 def _work(hazard: Hazard, v: float, u: float) -> float:
     """Twice the deceleration times the gap, m^2/s^2."""
     if hazard.motion.kind == "along":
-        return (v - u) ** 2 if u < _SLOWER * v else 0.0
+        return (v - u) ** 2 if u < POSES.slower * v else 0.0
     if hazard.motion.kind == "contraflow":
         return v * v + 2 * v * u
     return v * v
@@ -215,7 +194,7 @@ def parks(hazard: Hazard) -> bool:
 
 def _stand(zone: Zone, hazard: Hazard, lanes: Lanes, rng: np.random.Generator) -> tuple[float, float]:
     """Offset to the left of the path, m, and yaw relative to it, rad."""
-    side = lanes.kerb if rng.uniform() < KERB_SIDE else -lanes.kerb
+    side = lanes.kerb if rng.uniform() < POSES.kerb_side else -lanes.kerb
     if changes_lanes(hazard) and lanes.open and side not in lanes.open:
         side = -side
     yaw = _yaw(hazard, side, rng)
@@ -230,14 +209,14 @@ def _stand(zone: Zone, hazard: Hazard, lanes: Lanes, rng: np.random.Generator) -
         return lanes.middle - lanes.kerb * float(rng.uniform(0.1, max(lanes.half - across, 0.0) + 0.5)), yaw
     if zone in ("adjacent", "shoulder"):
         reach = 0.75 * 2 * across if zone == "adjacent" else 0.4
-        inwards = float(rng.uniform(LEAST_INWARDS_M, max(reach, 0.5)))
+        inwards = float(rng.uniform(POSES.least_inwards_m, max(reach, 0.5)))
         side = lanes.kerb if hazard.motion.kind == "static" else side
         turn = -side * float(rng.uniform(0.05, 0.2)) if hazard.motion.kind == "along" else 0.0
         lateral = side * lanes.middle + lanes.half + across
         if parks(hazard) and lanes.edge is not None:
-            at_edge = side * lanes.edge - across - float(rng.uniform(0, MOST_OFF_EDGE_M))
+            at_edge = side * lanes.edge - across - float(rng.uniform(0, POSES.most_off_edge_m))
             # where sure road ends before the own lane does, it still stands beside that lane or nowhere
-            if lateral - max(reach, 0.5) <= at_edge <= lateral - LEAST_INWARDS_M:
+            if lateral - max(reach, 0.5) <= at_edge <= lateral - POSES.least_inwards_m:
                 return side * at_edge, yaw
         return side * (lateral - inwards), yaw + turn
     room = min(max(lanes.half - across, 0.25), 0.7)
@@ -251,14 +230,14 @@ def _beside_road(lanes: Lanes, across: float, rng: np.random.Generator) -> float
 
     Beyond the oncoming lane only where somebody sees lanes or verge: colours alone may take that lane for the verge.
     """
-    far = rng.uniform() >= KERB_SIDE and (lanes.open is not None or lanes.far_side)
+    far = rng.uniform() >= POSES.kerb_side and (lanes.open is not None or lanes.far_side)
     edge = 3 * lanes.half if far else lanes.half
     side = -lanes.kerb if far else lanes.kerb
-    return lanes.middle + side * (edge + across + float(rng.uniform(0.1, FARTHEST_BESIDE_M)))
+    return lanes.middle + side * (edge + across + float(rng.uniform(0.1, POSES.farthest_beside_m)))
 
 
 def _yaw(hazard: Hazard, side: int, rng: np.random.Generator) -> float:
-    jitter = float(rng.uniform(-_YAW, _YAW))
+    jitter = float(rng.uniform(-POSES.yaw, POSES.yaw))
     if hazard.motion.kind == "crossing":
         return -side * math.pi / 2 + jitter
     if hazard.heading == "across":
@@ -267,6 +246,6 @@ def _yaw(hazard: Hazard, side: int, rng: np.random.Generator) -> float:
         return math.pi + jitter
     if hazard.heading == "along":
         return jitter
-    if hazard.size.length > _LONG_M:
+    if hazard.size.length > POSES.long_m:
         return float(rng.choice([0, math.pi])) + 3 * jitter
     return float(rng.uniform(-math.pi, math.pi))

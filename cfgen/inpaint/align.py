@@ -12,19 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-#: A pixel has changed visibly when its largest channel moved by more than this (8 bit).
-VISIBLE = 10
-#: Registration is done on at most this many pixels a side.
-_SIDE = 512
-#: What counts as a believable residual: share of the side that it shifted, change of scale, degrees that it turned,
-#: correlation reached.
-MAX_SHIFT, MAX_SCALE, MAX_TURN, MIN_CORRELATION = 0.06, 0.06, 5.0, 0.6
-#: A correction must lower the drift outside the mask to this share of what it was.
-_GAIN = 0.97
-#: Surroundings needed to measure anything: share of the crop.
-_LEAST_SURROUNDINGS = 0.1
-#: Bounds of a tone correction: contrast, and what it adds to the middle tone (8 bit).
-_TONE_FACTOR, _TONE_SHIFT = (0.8, 1.25), 50.0
+from cfgen.inpaint.settings import ALIGNMENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +40,7 @@ def align(mappings: Mapping[str, np.ndarray], crop: np.ndarray, mask: np.ndarray
     name, image = min(mappings.items(), key=lambda pair: drift(pair[1], crop, around)["mean"])
     raw = drift(image, crop, around)
     report: dict[str, Any] = {"mapping": name, "raw_drift": raw}
-    if around.mean() >= _LEAST_SURROUNDINGS:
+    if around.mean() >= ALIGNMENT.least_surroundings:
         image, report["residual"] = _registered(image, crop, around)
         image, report["tone"] = _toned(image, crop, around)
     report["drift"] = drift(image, crop, around)
@@ -87,7 +75,7 @@ def drift(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> dict[str, 
         return {"mean": 0.0, "share": 0.0}
     return {
         "mean": round(float(off.mean()), 3),
-        "share": round(float((off.max(1) > VISIBLE).mean()), 4),
+        "share": round(float((off.max(1) > ALIGNMENT.visible).mean()), 4),
     }
 
 
@@ -123,17 +111,17 @@ def _registered(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tupl
         flags = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP
         moved = cv2.warpAffine(image, warp, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE)
         before, after = drift(image, crop, around)["mean"], drift(moved, crop, around)["mean"]
-        if after <= _GAIN * before:
+        if after <= ALIGNMENT.gain * before:
             return moved, {"corrected": True, **report}
         why = "correcting it does not help"
     return image, {"corrected": False, "why": why, **report}
 
 
 def _doubt(shift: list[float], scale: list[float], turn: float, correlation: float, side: int) -> str:
-    if correlation < MIN_CORRELATION:
+    if correlation < ALIGNMENT.min_correlation:
         return "the surroundings match too poorly"
-    far = math.hypot(*shift) > MAX_SHIFT * side
-    if far or max(abs(s - 1) for s in scale) > MAX_SCALE or abs(turn) > MAX_TURN:
+    far = math.hypot(*shift) > ALIGNMENT.max_shift * side
+    if far or max(abs(s - 1) for s in scale) > ALIGNMENT.max_scale or abs(turn) > ALIGNMENT.max_turn:
         return "too large to be believed"
     return ""
 
@@ -143,7 +131,7 @@ def _residual(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tuple[
 
     Phase correlation gives the start, enhanced correlation (Evangelidis and Psarakis, PAMI 2008) the rest.
     """
-    shrink = min(1.0, _SIDE / max(crop.shape[:2]))
+    shrink = min(1.0, ALIGNMENT.side / max(crop.shape[:2]))
     size = (round(crop.shape[1] * shrink), round(crop.shape[0] * shrink))
     ours, theirs = (
         cv2.cvtColor(cv2.resize(p, size, interpolation=cv2.INTER_AREA), cv2.COLOR_RGB2GRAY).astype(np.float32)
@@ -173,7 +161,7 @@ def _coarse_shift(ours: np.ndarray, theirs: np.ndarray, mask: np.ndarray) -> np.
     window = cv2.createHanningWindow(ours.shape[::-1], cv2.CV_32F)
     flat = [np.where(mask > 0, p - p[mask > 0].mean(), 0).astype(np.float32) for p in (ours, theirs)]
     shift, response = cv2.phaseCorrelate(flat[0], flat[1], window)
-    near = math.hypot(*shift) <= 2 * MAX_SHIFT * max(ours.shape)
+    near = math.hypot(*shift) <= 2 * ALIGNMENT.max_shift * max(ours.shape)
     return np.array(shift if response > 0.05 and near else (0.0, 0.0), np.float32)
 
 
@@ -186,13 +174,13 @@ def _toned(
     for channel in range(3):
         theirs, ours = soft_image[:, channel], soft_crop[:, channel]
         steep = ours.std() / theirs.std() if theirs.std() > 4 else 1.0
-        factor[channel] = np.clip(steep, *_TONE_FACTOR)
+        factor[channel] = np.clip(steep, *ALIGNMENT.tone_factor)
         offset[channel] = np.median(ours - factor[channel] * theirs)
     moved = np.clip(image * factor + offset + 0.5, 0, 255).astype(np.uint8)
     shift = np.abs(np.median(soft_image * factor + offset - soft_image, axis=0)).max()
     if (
-        shift > _TONE_SHIFT
-        or drift(moved, crop, around)["mean"] >= _GAIN * drift(image, crop, around)["mean"]
+        shift > ALIGNMENT.tone_shift
+        or drift(moved, crop, around)["mean"] >= ALIGNMENT.gain * drift(image, crop, around)["mean"]
     ):
         return image, None
     return moved, {
@@ -206,15 +194,6 @@ def _toned(
 
 #: Side of a tile and reach of the ring around the mask: share of the crop's longer side, and least pixels.
 _TILE, _RING = (1 / 14, 20), (0.25, 48)
-#: The mask's own neighbourhood tells nothing: what was added reaches into the flow there, pixels.
-_RIM = 6
-#: A tile is judged where so much of it lies in the ring, and where its weaker gradient, mean of squares (8 bit), is
-#: strong enough to hold on to.
-_LEAST, _TEXTURE = 0.5, 5.0
-#: A flow is believed where it lowers the difference to this share: noise and new detail have a flow as well.
-_EXPLAINED = 0.75
-#: Median shift of a tile that is still none: share of the crop's longer side, and least pixels.
-MAX_TILE_SHIFT = (0.005, 1.5)
 
 
 def worst_tile(image: np.ndarray, crop: np.ndarray, mask: np.ndarray) -> dict[str, Any]:
@@ -229,12 +208,12 @@ def worst_tile(image: np.ndarray, crop: np.ndarray, mask: np.ndarray) -> dict[st
         crop, ``bound_px``, and ``tiles``, how many were judged; shift 0 at None where none could be.
     """
     side = max(mask.shape)
-    bound = round(max(MAX_TILE_SHIFT[0] * side, MAX_TILE_SHIFT[1]), 2)
+    bound = round(max(ALIGNMENT.max_tile_shift[0] * side, ALIGNMENT.max_tile_shift[1]), 2)
     before, after = (cv2.cvtColor(p, cv2.COLOR_RGB2GRAY) for p in (crop, image))
     flow = _flow(before, after)
     shift = np.hypot(flow[..., 0], flow[..., 1])
     off, residual = _explained(before, after, flow)
-    ring = _near(mask, round(max(_RING[0] * side, _RING[1]))) & ~_near(mask, _RIM)
+    ring = _near(mask, round(max(_RING[0] * side, _RING[1]))) & ~_near(mask, ALIGNMENT.rim)
     texture = _hold(before)
     step = round(max(_TILE[0] * side, _TILE[1]))
     worst, at, judged = 0.0, None, 0
@@ -242,11 +221,11 @@ def worst_tile(image: np.ndarray, crop: np.ndarray, mask: np.ndarray) -> dict[st
         for x in range(0, mask.shape[1], step):
             tile = np.s_[y : y + step, x : x + step]
             inside = ring[tile]
-            if inside.mean() < _LEAST or texture[tile][inside].mean() < _TEXTURE:
+            if inside.mean() < ALIGNMENT.least or texture[tile][inside].mean() < ALIGNMENT.texture:
                 continue
             judged += 1
             moved = float(np.median(shift[tile][inside]))
-            explained = residual[tile][inside].mean() <= _EXPLAINED * off[tile][inside].mean()
+            explained = residual[tile][inside].mean() <= ALIGNMENT.explained * off[tile][inside].mean()
             if moved > worst and explained:
                 worst, at = moved, [x + step // 2, y + step // 2]
     return {"shift_px": round(worst, 2), "at": at, "bound_px": bound, "tiles": judged}

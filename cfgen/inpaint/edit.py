@@ -20,6 +20,7 @@ from cfgen.inpaint.protocol import (
     Setting,
 )
 from cfgen.inpaint.region import View, carry, views
+from cfgen.inpaint.settings import GUIDE
 from cfgen.perception.lattice import Lattices
 from cfgen.perception.light import SceneLight
 from cfgen.records import Fault, Hazard, Placement, Scene
@@ -124,15 +125,6 @@ def first_frame(job: EditJob) -> FrameKey:
 # --- guided ------------------------------------------------------------------------------------
 # Guided mode: an inpainter repaints another one's insert, so that size, pose and ground contact stay as placed.
 
-#: How much of an insert is repainted where neither the hazard nor its taxonomy file says so (``repaint``).
-DEFAULT_REPAINT = 0.45
-#: Width of the ring around the insert that is repainted with it: share of the object's height, and bounds in pixels.
-RING_SHARE, RING_PX = 0.05, (4.0, 24.0)
-#: Coverage from which on an insert is an object that has a ring, and from which on it is a shadow worth repainting.
-_SOLID, _SHADOW = 0.5, 0.03
-#: Pixels of untouched picture that the mask holds around all that: gates look there for a shift of tone.
-_MARGIN = 9
-
 
 @dataclass(frozen=True, eq=False)
 class Start:
@@ -167,10 +159,10 @@ def guide_start(image: np.ndarray, layer: np.ndarray, allowed: np.ndarray, heigh
         height: of the object in the picture, pixels.
     """
     cover = layer[..., 3] / np.float32(255)
-    ring = float(np.clip(RING_SHARE * height, *RING_PX))
-    touched = ((cover > _SHADOW) | (_ring(cover, ring) > 0)).astype(np.uint8)
+    ring = float(np.clip(GUIDE.ring_share * height, *GUIDE.ring_px))
+    touched = ((cover > GUIDE.shadow) | (_ring(cover, ring) > 0)).astype(np.uint8)
     region = cv2.morphologyEx(touched, cv2.MORPH_CLOSE, _disc(round(ring)))
-    mask = np.where((cv2.dilate(region, _disc(_MARGIN)) > 0) & (allowed > 0), 255, 0).astype(np.uint8)
+    mask = np.where((cv2.dilate(region, _disc(GUIDE.margin)) > 0) & (allowed > 0), 255, 0).astype(np.uint8)
     return Start(image, cover, mask, {"ring_px": round(ring, 1)})
 
 
@@ -180,13 +172,13 @@ def _disc(radius: int) -> np.ndarray:
 
 def _ring(cover: np.ndarray, width: float) -> np.ndarray:
     """(H, W) float32: 1 on what is solid, falling to 0 over ``width`` pixels around it."""
-    away = cv2.distanceTransform((cover < _SOLID).astype(np.uint8), cv2.DIST_L2, 5)
+    away = cv2.distanceTransform((cover < GUIDE.solid).astype(np.uint8), cv2.DIST_L2, 5)
     return np.clip(1 - away / np.float32(width), 0, 1)
 
 
 def repaint_share(hazard: Hazard) -> float:
     """Strength, in [0, 1], with which a guide's insert of this hazard is repainted."""
-    return DEFAULT_REPAINT if hazard.repaint is None else hazard.repaint
+    return GUIDE.default_repaint if hazard.repaint is None else hazard.repaint
 
 
 def can_draw(hazard: Hazard, inpainter: Inpainter, guide: Inpainter | None) -> bool:

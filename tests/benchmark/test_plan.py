@@ -5,8 +5,6 @@ from types import SimpleNamespace
 import pytest
 
 from cfgen.benchmark.plan import (
-    GIVE_UP,
-    LATER,
     Plan,
     kind_of,
     looks,
@@ -14,6 +12,7 @@ from cfgen.benchmark.plan import (
     scenes_given_up,
     scenes_to_skip,
 )
+from cfgen.benchmark.settings import PLAN
 from cfgen.records import Planned
 from cfgen.storage.listing import Refused
 
@@ -38,28 +37,28 @@ def told(outcomes: str) -> tuple[list, set, list]:
 @pytest.mark.parametrize(
     ("outcomes", "in_row"),
     [
-        ("r" * GIVE_UP, GIVE_UP),
-        ("a" + "r" * GIVE_UP, GIVE_UP),
-        ("r" * (GIVE_UP - 1) + "a" + "r" * (GIVE_UP - 1), GIVE_UP - 1),
-        ("r" * (GIVE_UP - 1) + "ufp." * 3, GIVE_UP - 1),
-        ("ufp." + "r" * LATER, LATER),
-        ("ufp." + "r" * (LATER - 1), LATER - 1),
+        ("r" * PLAN.give_up, PLAN.give_up),
+        ("a" + "r" * PLAN.give_up, PLAN.give_up),
+        ("r" * (PLAN.give_up - 1) + "a" + "r" * (PLAN.give_up - 1), PLAN.give_up - 1),
+        ("r" * (PLAN.give_up - 1) + "ufp." * 3, PLAN.give_up - 1),
+        ("ufp." + "r" * PLAN.later, PLAN.later),
+        ("ufp." + "r" * (PLAN.later - 1), PLAN.later - 1),
     ],
 )
 def test_a_scene_leaves_after_refusals_in_a_row_the_sooner_where_none_gave_a_case(outcomes, in_row):
     planned, accepted, rejections = told(outcomes)
     rows = refusals_in_a_row(planned, accepted, rejections)
     words = {"s": f"{in_row} refusals in a row, most often: no placement: mostly not on clear road"}
-    assert scenes_to_skip(rows, True) == (words if in_row >= GIVE_UP else {})
-    assert scenes_to_skip(rows, False) == (words if in_row >= LATER else {})
+    assert scenes_to_skip(rows, True) == (words if in_row >= PLAN.give_up else {})
+    assert scenes_to_skip(rows, False) == (words if in_row >= PLAN.later else {})
     assert scenes_given_up(planned, accepted, rejections) == scenes_to_skip(rows, "a" in outcomes)
 
 
-@pytest.mark.parametrize(("refused", "left"), [(LATER, []), (GIVE_UP, ["bad"])])
+@pytest.mark.parametrize(("refused", "left"), [(PLAN.later, []), (PLAN.give_up, ["bad"])])
 def test_a_plan_draws_later_from_a_scene_refused_often_and_counts_it_as_untried_until_it_leaves(
     monkeypatch, refused, left
 ):
-    hazards = [f"h{i:02d}" for i in range(GIVE_UP + 4)]
+    hazards = [f"h{i:02d}" for i in range(PLAN.give_up + 4)]
 
     def one(scene_id, hazard_id):
         name = f"{scene_id}-{hazard_id}"

@@ -11,8 +11,9 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import find_placements
+from cfgen.hazards.settings import POSES
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.hazards.zones import STOP_MARGIN_M, Lanes, half_extents, poses_to_try, required_decel
+from cfgen.hazards.zones import Lanes, half_extents, poses_to_try, required_decel
 from cfgen.perception.hood import hood_row
 from cfgen.records import Placement, Size
 from tests.hazards import drawn
@@ -41,14 +42,14 @@ def test_required_deceleration_stops_just_short():
     rocks = TAXONOMY.get("rockfall")
     decel = required_decel(rocks, v, 0.0, 0.0, s)
     stop = v**2 / (2 * decel) + decel_s
-    assert stop == pytest.approx(s - STOP_MARGIN_M - rocks.size.length / 2)
+    assert stop == pytest.approx(s - POSES.stop_margin_m - rocks.size.length / 2)
 
 
 def test_a_contraflow_hazard_is_met_by_neither_before_the_car_stands():
     car, v, u, s = TAXONOMY.get("car_contraflow"), 12.0, 4.0, 60.0
     decel = required_decel(car, v, u, math.pi, s)
     seconds = v / decel
-    assert v**2 / (2 * decel) + u * seconds == pytest.approx(s - STOP_MARGIN_M - car.size.length / 2)
+    assert v**2 / (2 * decel) + u * seconds == pytest.approx(s - POSES.stop_margin_m - car.size.length / 2)
     assert decel > required_decel(car, v, 0.0, math.pi, s)
 
 

@@ -5,7 +5,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgen.benchmark.plan import PATIENCE, plan_round
+from cfgen.benchmark.plan import plan_round
+from cfgen.benchmark.settings import PLAN
 
 SCENES = [f"s{i:02d}" for i in range(12)]
 HAZARDS = [f"h{i}" for i in range(5)]
@@ -56,9 +57,9 @@ def test_unused_scenes_come_first_and_a_refused_one_waits_for_untried_ones():
 
 
 def test_a_scene_that_takes_little_waits_like_one_that_has_a_case():
-    """SCENES[0] has PATIENCE refusals and no case: the others, with one each, are level with it, and come first."""
+    """SCENES[0] has ``patience`` refusals and no case: the others, with one each, are level with it, and come first."""
     accepted = [(s, "h0") for s in SCENES[1:]]
-    refused = [(SCENES[0], f"h{i}") for i in range(PATIENCE)]
+    refused = [(SCENES[0], f"h{i}") for i in range(PLAN.patience)]
     planned = plan_round(SCENES, HAZARDS, accepted, refused, 11, 0)
     assert sorted(s for s, _ in planned) == SCENES[1:]
     assert plan_round(SCENES, HAZARDS, accepted, refused[1:], 1, 0)[0][0] == SCENES[0]

@@ -13,10 +13,11 @@ from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import DEFAULT_REPAINT, Edit, EditFailure, can_draw, make_edits, repaint_share
+from cfgen.inpaint.edit import Edit, EditFailure, can_draw, make_edits, repaint_share
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintResult
 from cfgen.inpaint.region import views
 from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.inpaint.settings import GUIDE
 from cfgen.options import BuildOptions
 from tests.benches import run
 from tests.inpaint.test_inpaint import FRONT, Painter, make_hazard, make_job
@@ -137,7 +138,7 @@ def test_every_hazard_has_a_share_of_repainting_and_smoke_has_more_than_a_barrie
     taxonomy = load_taxonomy()
     assert all(0 < repaint_share(hazard) < 1 for hazard in taxonomy)
     assert repaint_share(taxonomy.get("smoke")) > repaint_share(taxonomy.get("work_barrier"))
-    assert repaint_share(make_hazard()) == DEFAULT_REPAINT
+    assert repaint_share(make_hazard()) == GUIDE.default_repaint
 
 
 def test_an_inpainter_that_draws_for_itself_takes_no_guide(tmp_path):

@@ -17,25 +17,9 @@ from cfgen.inpaint.composite.relight import dull
 from cfgen.inpaint.composite.reproject import mapped, reproject
 from cfgen.inpaint.composite.sprites import GroundMap, Sprite
 from cfgen.inpaint.region import homography
+from cfgen.inpaint.settings import DRAWING
 from cfgen.perception.colour import LUMA
 from cfgen.records import Camera, Placement, Size
-
-#: Oversampling of ground pictures across and down: the ground is seen at a grazing angle.
-_ACROSS, _DOWN = 2, 4
-#: Radiant intensity from which a thing lights the road around it: flames, not lamps; how far, m; cells a side.
-_FIRE, _FIRE_REACH, _FIRE_CELLS = 1.5, 9.0, 180
-#: Image level that lamps give a unit of their radiance in the dark.
-_LAMP = 0.6
-#: Most that lamps light the road around them in the dark, in the same unit.
-_LAMPS = 2.0
-#: Image level that flames of radiance ``_HOT`` get for a unit of it, at least and at most.
-_FLAME, _HOT = (0.5, 0.65), 0.7
-#: Alpha from which on a pixel shows something solid; smoke is where little of what is near is (share of the view).
-_SOLID, _THIN_REACH = 0.95, 0.16
-#: Share of a view that is smoke or flames from which on depths in it mean little.
-_HOLLOW = 0.15
-#: Around the foot the ground is taken as far as this share of the distance, or less where the lens sees less.
-_GROUND = (0.2, 0.1, 0.05, 0.02)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +52,7 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
     part = cropped(camera, x0, y0, x1 - x0, y1 - y0)
     shade = _on_ground(shadow, part, placement, np.ones(3))
     rgba = draw_object(sprite, part, placement, light)
-    burns = float(sprite.glow()[0].max()) >= _FIRE
+    burns = float(sprite.glow()[0].max()) >= DRAWING.fire
     if not sprite.is_water:
         return Drawing((x0, y0, x1, y1), rgba, shade, burns=burns, dull=dull(sprite.meta["model"]))
     rgba = cv2.GaussianBlur(rgba, (0, 0), 1.2)  # a film that thins out has no outline
@@ -82,10 +66,10 @@ def _shadow(sprite: Sprite, yaw: float, light: Light) -> GroundMap:
     shadow = sprite.shadow_map(_in_model(light.sun_dir, yaw), light.sky, light.sun)
     intensity, height = sprite.glow()
     lit = intensity * np.float32(_shine(sprite, light))
-    if float(intensity.max()) < _FIRE:
+    if float(intensity.max()) < DRAWING.fire:
         if light.day >= 1 or not intensity.any():
             return shadow
-        lit = lit * np.float32(min(_LAMPS / float(lit.max()), 1))
+        lit = lit * np.float32(min(DRAWING.lamps / float(lit.max()), 1))
     return _lit_by(shadow, lit, max(height, 0.3))
 
 
@@ -97,11 +81,11 @@ def _shine(sprite: Sprite, light: Light) -> float:
     """
     gain = 1 / light.day
     white = max(float(light.ground @ LUMA), 1e-4) / light.albedo
-    if float(sprite.glow()[0].max()) < _FIRE:
-        return max(gain, (1 - light.day) * _LAMP / white)
-    level = float(np.clip(gain * white, *_FLAME)) / white
+    if float(sprite.glow()[0].max()) < DRAWING.fire:
+        return max(gain, (1 - light.day) * DRAWING.lamp / white)
+    level = float(np.clip(gain * white, *DRAWING.flame)) / white
     steep = max(light.steepness, 0.0)  # the camera's contrast comes on top
-    return float((level * (light.albedo / _HOT) ** steep) ** (1 / (1 + steep)))
+    return float((level * (light.albedo / DRAWING.hot) ** steep) ** (1 / (1 + steep)))
 
 
 def _lit_by(shadow: GroundMap, intensity: np.ndarray, height: float) -> GroundMap:
@@ -109,14 +93,18 @@ def _lit_by(shadow: GroundMap, intensity: np.ndarray, height: float) -> GroundMa
 
     A white card at distance r from its foot gets intensity * h / (pi * (h^2 + r^2)^1.5).
     """
-    step = 2 * _FIRE_REACH / _FIRE_CELLS
-    frame = np.array([[0, -step, _FIRE_REACH - step / 2], [-step, 0, _FIRE_REACH - step / 2], [0, 0, 1]])
+    step = 2 * DRAWING.fire_reach / DRAWING.fire_cells
+    frame = np.array(
+        [[0, -step, DRAWING.fire_reach - step / 2], [-step, 0, DRAWING.fire_reach - step / 2], [0, 0, 1]]
+    )
     move = (np.linalg.inv(frame) @ shadow.to_model)[:2]
-    size = (_FIRE_CELLS, _FIRE_CELLS)
+    size = (DRAWING.fire_cells, DRAWING.fire_cells)
     shade = cv2.warpAffine(shadow.values, move, size, flags=cv2.INTER_LINEAR, borderValue=(1, 1, 1))
-    across = np.linspace(-_FIRE_REACH, _FIRE_REACH, _FIRE_CELLS)
+    across = np.linspace(-DRAWING.fire_reach, DRAWING.fire_reach, DRAWING.fire_cells)
     away = np.hypot(across[:, None], across[None, :])
-    added = height / (math.pi * (height**2 + away**2) ** 1.5) * np.clip(2 * (1 - away / _FIRE_REACH), 0, 1)
+    added = (
+        height / (math.pi * (height**2 + away**2) ** 1.5) * np.clip(2 * (1 - away / DRAWING.fire_reach), 0, 1)
+    )
     return GroundMap((shade + added[..., None] * intensity).astype(np.float32), frame)
 
 
@@ -172,14 +160,14 @@ def _calmed(rgba: np.ndarray) -> tuple[np.ndarray, bool]:
     whether much of it is."""
     alpha = rgba[..., 3]
     covered = (alpha > 0.04).astype(np.float32)
-    thin = covered * (alpha < _SOLID)
-    around = (round(_THIN_REACH * max(alpha.shape)) | 1,) * 2
+    thin = covered * (alpha < DRAWING.solid)
+    around = (round(DRAWING.thin_reach * max(alpha.shape)) | 1,) * 2
     share = cv2.blur(thin, around) / np.maximum(cv2.blur(covered, around), 1e-3)
     calm = np.clip((share - 0.65) / 0.15, 0, 1)[..., None]
     if not calm.any():
         return rgba, False
     result = rgba + (cv2.GaussianBlur(rgba, (0, 0), 1.8) - rgba) * calm
-    return result, float((result != rgba).any(-1).mean()) > _HOLLOW
+    return result, float((result != rgba).any(-1).mean()) > DRAWING.hollow
 
 
 #: A case's frames mostly show one view, lit alike.
@@ -197,12 +185,12 @@ def _in_model(direction: np.ndarray | None, yaw: float) -> tuple[float, float, f
 def _on_ground(picture: GroundMap, camera: Camera, placement: Placement, outside: np.ndarray) -> np.ndarray:
     """A ground picture in the camera's image, ``outside`` where it does not reach."""
     warp = ground_homography(camera, placement) @ picture.to_model
-    finer = np.diag([_ACROSS, _DOWN, 1.0]) @ np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
+    finer = np.diag([DRAWING.across, DRAWING.down, 1.0]) @ np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
     finer = np.array([[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]]) @ finer
     warped = cv2.warpPerspective(
         picture.values,
         finer @ warp,
-        (camera.width * _ACROSS, camera.height * _DOWN),
+        (camera.width * DRAWING.across, camera.height * DRAWING.down),
         flags=cv2.INTER_LINEAR,
         borderValue=tuple(outside),
     )
@@ -218,7 +206,7 @@ def ground_homography(camera: Camera, placement: Placement) -> np.ndarray:
     eye = centre(camera)[:2]
     away = math.hypot(eye[0] - placement.x, eye[1] - placement.y)
     c, s = math.cos(placement.yaw), math.sin(placement.yaw)
-    for reach in (share * away for share in _GROUND):
+    for reach in (share * away for share in DRAWING.ground):
         flat = np.array([(reach, reach), (reach, -reach), (-reach, -reach), (-reach, reach)])
         world = flat @ np.array([[c, s], [-s, c]]) + (placement.x, placement.y)
         px, valid = project(camera, np.column_stack([world, np.zeros(4)]))

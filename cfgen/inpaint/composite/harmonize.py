@@ -19,30 +19,8 @@ from cfgen.inpaint.composite.light import Light, estimate
 from cfgen.inpaint.composite.optics import Sensor, expose, find_sensor
 from cfgen.inpaint.composite.reflections import reflection, sheen
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
+from cfgen.inpaint.settings import TONE
 from cfgen.perception.colour import LUMA, to_code, to_linear
-
-#: Share of the frame's brightest from which highlights are compressed, as film and sensors do, instead of clipped.
-_KNEE = 0.7
-#: Most of it, less 1, that dark hair and clothes get: it stands for gloss as well, and they scatter.
-_COATS = 0.2
-#: Most contrast that shadows get: that of things in pictures that clip stands for gloss as well, which roads lack.
-_SHADOWS = 1.2
-#: What is lower than this, m, lies in the road.
-_STANDS = 0.32
-#: How much of its matt picture's light water gives back from below its surface.
-_WATER = 0.65
-
-#: Daylight below which cameras expose for the night, and how much further light then spills.
-_DARK, _GLARE = 0.5, 2.0
-
-#: How long the shutter is taken to be open, s: cameras in cars expose by day for 2 to 10 ms.
-_SHUTTER_S = 0.005
-#: Blur of a null edit, pixels, and share of the frame's grain that is drawn anew: the two leave as much as there was.
-_NULL_BLUR, _FRESH = 0.45, 0.45
-
-#: Colours may be so many times as strong as the frame's most vivid ones, at least so many codes; share of that from
-#: which they are held back; pixels over which colour is a surface's.
-_VIVID, _VIVID_LEAST, _VIVID_BEND, _VIVID_AREA = 1.1, 30.0, 0.7, 1.5
 
 #: Draws a request's hazard in a light: the drawing, None when it touches no pixel, and what to report of it.
 Draw = Callable[[InpaintRequest, Light], tuple[Drawing | None, Mapping[str, Any]]]
@@ -79,9 +57,9 @@ def _read(setting: Setting, scenes: dict[int, _Scene]) -> _Scene:
         if setting.bare and sensor.blue is not None:
             # scaled or from a video: the mosaic's mark on brightness outlives its fine colours
             sensor = replace(sensor, blue=None)
-        if light.day < _DARK:
+        if light.day < TONE.dark:
             # exposed for the dark, every camera's lamps burn out and spill
-            sensor = replace(sensor, clips=True, reach=_GLARE * sensor.reach)
+            sensor = replace(sensor, clips=True, reach=TONE.glare * sensor.reach)
         scenes[id(setting)] = _Scene(light, optics, sensor)
     return scenes[id(setting)]
 
@@ -118,20 +96,20 @@ def _harmonize(
     light = scene.light
     motion = _motion(request)
     dimmed = np.clip(drawing.shade, 0, 8)
-    if request.placement.size.height > _STANDS and not drawing.burns:
+    if request.placement.size.height > TONE.stands and not drawing.burns:
         x0, y0, x1, y1 = drawing.box
         free = request.mask[y0:y1, x0:x1] > 0
         dimmed = dimmed * sheen(drawing.rgba, float(light.sky @ LUMA), free, light.wet)
-    shade = optics.smear(dimmed ** np.float32(min(light.contrast, _SHADOWS)), motion)
+    shade = optics.smear(dimmed ** np.float32(min(light.contrast, TONE.shadows)), motion)
     shade = optics.soften(shade, scene.optics)
     lit = optics.smear(_shown(drawing.rgba, light, _distance(request), drawing.dull), motion)
     if drawing.mirror is not None:
         x0, y0, x1, y1 = drawing.box
         part = cropped(request.camera, x0, y0, x1 - x0, y1 - y0)
-        mirrored, share = reflection(part, request.setting, light.day >= _DARK)
+        mirrored, share = reflection(part, request.setting, light.day >= TONE.dark)
         still = drawing.mirror[..., None]
         share = share[..., None] * still
-        body = lit[..., :3] * (1 - (1 - _WATER) * still)
+        body = lit[..., :3] * (1 - (1 - TONE.water) * still)
         lit[..., :3] = body * (1 - share) + mirrored * share * lit[..., 3:]
     over = optics.soften(lit, scene.optics, scene.sensor.blur)
     cover = np.clip(over[..., 3], 0, 1)
@@ -148,7 +126,7 @@ def _harmonize(
         new = np.s_[y : y + h, x : x + w]
         origin = request.corner[0] + drawing.box[0] + x, request.corner[1] + drawing.box[1] + y
         exposed = expose(mixed[new], cover[new], scene.sensor, origin, scene.optics.noise, _random(request))
-        if light.day >= _DARK and not drawing.burns:
+        if light.day >= TONE.dark and not drawing.burns:
             exposed = limit_saturation(exposed, cover[new], light.vivid)
         if scene.sensor.blue is None:
             exposed = optics.settle(exposed, cover[new], scene.optics)
@@ -159,13 +137,13 @@ def _harmonize(
 
 def limit_saturation(codes: np.ndarray, cover: np.ndarray, vivid: float) -> np.ndarray:
     """Codes (h, w, 3) float with colours no stronger than the frame's own, ``vivid``: cameras and the air pale them."""
-    limit = max(_VIVID * vivid, _VIVID_LEAST)
+    limit = max(TONE.vivid * vivid, TONE.vivid_least)
     grey = codes[..., :1] * 0.299 + codes[..., 1:2] * 0.587 + codes[..., 2:] * 0.114
     chroma = codes - grey
     # of surfaces, not of the sensor's false colours at edges
-    broad = cv2.GaussianBlur(chroma, (0, 0), _VIVID_AREA)
+    broad = cv2.GaussianBlur(chroma, (0, 0), TONE.vivid_area)
     strength = np.hypot(broad[..., 0] * 0.713, broad[..., 2] * 0.564)
-    bend = np.float32(_VIVID_BEND * limit)
+    bend = np.float32(TONE.vivid_bend * limit)
     if float(strength.max(initial=0)) <= bend:
         return codes
     span = limit - bend
@@ -192,10 +170,12 @@ def _draw_nothing(request: InpaintRequest, scene: _Scene) -> InpaintResult:
     """The null edit: grain as for an object that fills the mask, but no object."""
     cover = (request.mask > 0).astype(np.float32)
     # in codes: blurred as light, the dark side of every edge would brighten visibly
-    smooth = to_linear(cv2.GaussianBlur(request.image, (0, 0), _NULL_BLUR))
+    smooth = to_linear(cv2.GaussianBlur(request.image, (0, 0), TONE.null_blur))
     # the frame has been through its sensor: once more, edges would move visibly
     grain_only = replace(scene.sensor, blue=None, clips=False)
-    shot = expose(smooth, cover, grain_only, request.corner, _FRESH * scene.optics.noise, _random(request))
+    shot = expose(
+        smooth, cover, grain_only, request.corner, TONE.fresh * scene.optics.noise, _random(request)
+    )
     return InpaintResult(optics.to_pixels(shot), None, {"light": dict(scene.light.report)})
 
 
@@ -205,7 +185,7 @@ def _motion(request: InpaintRequest) -> np.ndarray:
     if placed.moving_since is not None and request.t < placed.moving_since:
         return np.zeros(2)
     foot = np.array([placed.x, placed.y, 0.0])
-    way = _SHUTTER_S * np.array([placed.vx, placed.vy, 0.0])
+    way = TONE.shutter_s * np.array([placed.vx, placed.vy, 0.0])
     px, valid = project(request.camera, [foot, foot + way])
     return px[1] - px[0] if valid.all() else np.zeros(2)
 
@@ -226,7 +206,7 @@ def _shown(rgba: np.ndarray, light: Light, distance: float, dull: bool = False) 
     colours = [colour / np.maximum(alpha, 1e-3) for colour in colours]
     lum = np.maximum(colours[0] * LUMA[0] + colours[1] * LUMA[1] + colours[2] * LUMA[2], 1e-5)
     reflectance, steep = lum / np.float32(light.albedo), light.contrast - 1
-    dark = min(steep, _COATS) if dull else steep
+    dark = min(steep, TONE.coats) if dull else steep
     level = np.minimum(reflectance, 1) ** np.float32(dark)
     level *= np.maximum(reflectance, 1) ** np.float32(light.steepness)
     level *= np.float32(float(light.ground @ LUMA) / light.albedo)
@@ -240,7 +220,7 @@ def _shown(rgba: np.ndarray, light: Light, distance: float, dull: bool = False) 
 def _shoulder(linear: np.ndarray, peak: float) -> np.ndarray:
     """Bright things bend towards ``peak`` and white instead of clipping channel by channel."""
     top = _most(linear)[..., None]
-    knee = np.float32(_KNEE * peak)
+    knee = np.float32(TONE.knee * peak)
     if float(top.max(initial=0.0)) <= knee:
         return linear
     fade = np.clip((top / np.float32(peak) - 1) / 4, 0, 0.75)

@@ -11,19 +11,13 @@ import numpy as np
 from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.inpaint.composite.optics import cuts, full
 from cfgen.inpaint.protocol import Setting
+from cfgen.inpaint.settings import LIGHT
 from cfgen.perception.colour import LUMA, LightProbe, level, luminance, probe_light, to_code, to_linear
 from cfgen.perception.light import CONFIDENT, estimate_light, shade_probability
 from cfgen.records import Camera
 
 #: Rows and columns of the map of directions, and the sine of elevation of its first and last row.
 _ROWS, _COLS, _SINES = 32, 96, (0.7, -0.4)
-#: The frame is looked up at this width, pixels: mirrors in traffic are bent and dirty.
-_WIDTH = 160
-#: What is full in the frame is so many times as bright in truth.
-_FULL, _BRIGHTER = 0.95, np.float32(2.5)
-_FAR = 1e4
-#: Columns over which what is mirrored runs together: a seam beside what a narrow frame shows would cut a hood in two.
-_SEAM, _SEAM_REACH = 3.0, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,17 +68,17 @@ def look_around(
         ground: (3,) linear image RGB of ground of that ``albedo``. contrast: exponent of the camera's tone curve.
     """
     height, width = image.shape[:2]
-    scale = min(_WIDTH / width, 1.0)
+    scale = min(LIGHT.width / width, 1.0)
     size = max(round(scale * width), 1), max(round(scale * height), 1)
     frame = to_linear(cv2.resize(image, size, interpolation=cv2.INTER_AREA))
-    frame = np.where(frame > _FULL, frame * _BRIGHTER, frame)
+    frame = np.where(frame > LIGHT.full, frame * np.float32(LIGHT.brighter), frame)
     sine = np.linspace(*_SINES, _ROWS)[:, None]
     azimuth = np.linspace(-math.pi, math.pi, _COLS, endpoint=False)[None]
     flat = np.sqrt(1 - sine**2)
     # what is behind is taken for what is ahead
     forward = np.maximum(np.abs(np.cos(azimuth)), 0.2) * flat
     ways = np.dstack(np.broadcast_arrays(forward, np.sin(azimuth) * flat, sine)).reshape(-1, 3)
-    px, valid = project(camera, centre(camera) + _FAR * ways)
+    px, valid = project(camera, centre(camera) + LIGHT.far * ways)
     # beyond the frame it goes on as at its edge
     at = np.where(valid[:, None] & np.isfinite(px), px, 0) * scale
     at = np.clip(at, 0, (size[0] - 1, size[1] - 1)).astype(np.float32).reshape(_ROWS, _COLS, 2)
@@ -92,45 +86,15 @@ def look_around(
     panorama = cv2.remap(frame, x, y, cv2.INTER_LINEAR)
     level = np.maximum(panorama, 1e-5) / max(float(ground @ LUMA), 1e-4)
     light = (albedo * level ** np.float32(1 / contrast)).astype(np.float32)
-    around = np.hstack([light[:, -_SEAM_REACH:], light, light[:, :_SEAM_REACH]])
-    even = cv2.GaussianBlur(around, (2 * _SEAM_REACH + 1, 1), _SEAM)
-    return np.ascontiguousarray(even[:, _SEAM_REACH:-_SEAM_REACH])
+    around = np.hstack([light[:, -LIGHT.seam_reach :], light, light[:, : LIGHT.seam_reach]])
+    even = cv2.GaussianBlur(around, (2 * LIGHT.seam_reach + 1, 1), LIGHT.seam)
+    return np.ascontiguousarray(even[:, LIGHT.seam_reach : -LIGHT.seam_reach])
 
 
 # --- light -------------------------------------------------------------------------------------
 # The light on a hazard, read off the frame it goes into: local ground, lit or in shade, sun, haze.
 #
 # The road is the grey card. Where sunlight or its direction cannot be told with confidence, the light is overcast.
-
-#: Albedo of worn asphalt, and how far (natural log) roads stray from it.
-_ASPHALT, _ASPHALT_SPREAD = 0.12, 0.40
-#: Typical camera contrast (exponent about the road), that of one whose pictures clip, and how far it strays; shares of
-#: full pixels between which it goes from the one to the other.
-_CONTRAST, _STEEP, _CONTRAST_SPREAD = 1.10, 1.60, 0.10
-_CLIPPED = (0.003, 0.009)
-#: Albedo of the whitest things; what is added may be so much brighter than the brightest that the frame shows below
-#: the horizon (percentile), and is held to no less than the lowest level.
-_WHITEST, _OVER, _BRIGHTEST, _LEAST_PEAK = 0.8, 1.15, 99.8, 0.4
-#: Least of a sun's light that reaches what stands up.
-_LEAST_FACING = 0.3
-_WHITE_SPREAD = 0.35
-#: Share of the pixels that whites are; level from which one may be burnt out, and the power with which levels thin out,
-#: so that more of them burnt out tells of brighter whites.
-_WHITES, _BURNT, _TAIL = 0.015, 0.96, 0.35
-#: Probability of sun in the hazard's place from which it counts, and from which it counts in full: between the two it
-#: is taken for one behind thin cloud, which errs less either way than all or nothing.
-_HAZY, _CLEAR_SUN = 0.35, 0.6
-#: A sun whose side is not sure stands this far at least off the line to the camera, along which shadows hardly show.
-_ASIDE = math.radians(20)
-#: Most that bright surroundings add to the sky's light on what stands up.
-_MOST_BOUNCE = 1.9
-#: Distance taken for what stands along the horizon, m, and extinction of clear air, 1/m.
-_FAR_M, _CLEAR = 120.0, 0.0003
-#: How much more of a camera's contrast what is brighter than the road gets: curves bend where it is dark.
-_BRIGHTS = 1.4
-#: Level of the brightest tenth above the horizon from which it is day, and how much light is left at night at least;
-#: share of the frame above the horizon that tells. By day it was 0.42 or more in 142 frames, woods included.
-_DAY_SKY, _NIGHT, _ABOVE = 0.3, 0.05, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +144,7 @@ class Light:
     @property
     def steepness(self) -> float:
         """Exponent, less 1, with which what is brighter than the road brightens further in the picture."""
-        return (1 + _BRIGHTS) * (self.contrast - 1)
+        return (1 + LIGHT.brights) * (self.contrast - 1)
 
     def with_sun_of(self, reference: "Light") -> "Light":
         """This camera's exposure and air, the sun and sky that another camera has found."""
@@ -201,7 +165,7 @@ def estimate(setting: Setting) -> Light:
     shaded = shade_probability(local, lit_level, white)
     all_shade = shaded >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
     burnt = full(setting.image)
-    typical = float(np.interp(burnt, _CLIPPED, (_CONTRAST, _STEEP)))
+    typical = float(np.interp(burnt, LIGHT.clipped, (LIGHT.contrast, LIGHT.steep)))
     albedo, contrast = _calibrate(lit_level, None if all_shade else white, typical)
     scene_light = setting.light or estimate_light(
         setting.image, setting.camera, None, setting.extra, setting.timestamp
@@ -210,15 +174,15 @@ def estimate(setting: Setting) -> Light:
     sun_dir, sure = estimated.vector, estimated.confidence
     in_sun = sunny * (1 - shaded)
     confident = sure >= CONFIDENT
-    use_sun = sun_dir is not None and in_sun > (_HAZY if confident else CONFIDENT)
+    use_sun = sun_dir is not None and in_sun > (LIGHT.hazy if confident else CONFIDENT)
     towards = None
     if sun_dir is not None and use_sun:
         towards = sun_dir if confident else _likeliest(setting, sun_dir)
-    share = float(np.clip((in_sun - _HAZY) / (_CLEAR_SUN - _HAZY), 0, 1)) if use_sun else 0.0
+    share = float(np.clip((in_sun - LIGHT.hazy) / (LIGHT.clear_sun - LIGHT.hazy), 0, 1)) if use_sun else 0.0
     sky, sun = _levels(towards, share)
     haze, per_m, floor = _air(frame)
     bounce = _bounce(frame, local, albedo)
-    card = float(local @ LUMA) * (_WHITEST / albedo) ** contrast
+    card = float(local @ LUMA) * (LIGHT.whitest / albedo) ** contrast
     peak = _peak(frame, card)
     report = {
         "ground": _rounded(local),
@@ -271,8 +235,8 @@ def _vividness(frame: LightProbe) -> float:
 def _peak(frame: LightProbe, card: float) -> float:
     """The level of the brightest thing below the horizon, or of a white ``card`` on the hazard's ground."""
     below = frame.rows > 0
-    brightest = float(np.percentile(frame.lum[below], _BRIGHTEST)) if below.any() else 1.0
-    return float(np.clip(max(_OVER * brightest, card), _LEAST_PEAK, 1))
+    brightest = float(np.percentile(frame.lum[below], LIGHT.brightest)) if below.any() else 1.0
+    return float(np.clip(max(LIGHT.over * brightest, card), LIGHT.least_peak, 1))
 
 
 def _facing(sky: np.ndarray, sun: np.ndarray, limit: float) -> float:
@@ -283,22 +247,22 @@ def _facing(sky: np.ndarray, sun: np.ndarray, limit: float) -> float:
     towards = float(sun @ LUMA)
     rise = (1 - float(sky @ LUMA)) / max(towards, 1e-6)
     on_wall = towards * math.sqrt(max(1 - rise**2, 0.0))
-    headroom = _OVER * limit - 0.5 * float(sky @ LUMA)
-    return float(np.clip(headroom / max(on_wall, 1e-6), _LEAST_FACING, 1))
+    headroom = LIGHT.over * limit - 0.5 * float(sky @ LUMA)
+    return float(np.clip(headroom / max(on_wall, 1e-6), LIGHT.least_facing, 1))
 
 
 def _bounce(frame: LightProbe, ground: np.ndarray, albedo: float) -> float:
     """Light on a wall ÷ light on the ground, twofold: half of what a wall sees is the surroundings, not the sky."""
     band = (frame.rows > -0.22 * frame.height) & (frame.rows < 0.06 * frame.height) & ~frame.sky()
     around = float(np.median(frame.lum[band])) if band.any() else 0.0
-    return float(np.clip(1 + 0.5 * albedo * around / float(ground @ LUMA), 1, _MOST_BOUNCE))
+    return float(np.clip(1 + 0.5 * albedo * around / float(ground @ LUMA), 1, LIGHT.most_bounce))
 
 
 def _daylight(frame: LightProbe) -> float:
     """How bright it is without sun against an overcast day: what stands above the horizon is dark at night."""
     above = frame.lum[frame.rows < -2]
-    sky = float(np.percentile(above, 90)) if above.size > _ABOVE * frame.lum.size else _DAY_SKY
-    return float(np.clip(sky / _DAY_SKY, _NIGHT, 1))
+    sky = float(np.percentile(above, 90)) if above.size > LIGHT.above * frame.lum.size else LIGHT.day_sky
+    return float(np.clip(sky / LIGHT.day_sky, LIGHT.night, 1))
 
 
 def _name(sunny: float, shade: float, use_sun: bool, confident: bool) -> str:
@@ -312,7 +276,7 @@ def _likeliest(setting: Setting, colours: np.ndarray) -> np.ndarray:
     back = centre(setting.camera)[:2] - (setting.placement.x, setting.placement.y)
     azimuth = math.atan2(colours[1], colours[0])
     off = math.remainder(azimuth - math.atan2(back[1], back[0]), math.pi)
-    azimuth += math.copysign(max(abs(off), _ASIDE), off) - off
+    azimuth += math.copysign(max(abs(off), LIGHT.aside), off) - off
     flat = float(np.hypot(colours[0], colours[1]))
     return np.array([flat * math.cos(azimuth), flat * math.sin(azimuth), colours[2]])
 
@@ -377,9 +341,9 @@ def _white_level(frame: LightProbe) -> float:
     """Image level of a white card in the frame's main light: bright things are taken for albedo 0.55."""
     band = (frame.rows > 0) & (frame.rows < 0.25 * frame.height)
     lum = frame.lum[band] if band.any() else frame.lum
-    burnt = float((lum > _BURNT).mean())
-    beyond = max(burnt / _WHITES, 1.0) ** _TAIL
-    return level(lum, 100 * (1 - _WHITES), frame.lum) / 0.55 * beyond
+    burnt = float((lum > LIGHT.burnt).mean())
+    beyond = max(burnt / LIGHT.whites, 1.0) ** LIGHT.tail
+    return level(lum, 100 * (1 - LIGHT.whites), frame.lum) / 0.55 * beyond
 
 
 def _calibrate(road: float, white: float | None, typical: float) -> tuple[float, float]:
@@ -388,13 +352,13 @@ def _calibrate(road: float, white: float | None, typical: float) -> tuple[float,
     road * (1 / albedo) ** contrast = white is fitted with Gaussian priors on log albedo, contrast and log white.
     """
     if white is None:
-        return _ASPHALT, typical
+        return LIGHT.asphalt, typical
     rho = np.linspace(math.log(0.05), math.log(0.40), 60)[:, None]
     power = typical + np.linspace(-0.15, 0.20, 15)[None, :]
     miss = math.log(max(road, 1e-4)) - power * rho - math.log(max(white, 1e-3))
-    cost = (miss / _WHITE_SPREAD) ** 2
-    cost = cost + ((rho - math.log(_ASPHALT)) / _ASPHALT_SPREAD) ** 2
-    cost = cost + ((power - typical) / _CONTRAST_SPREAD) ** 2
+    cost = (miss / LIGHT.white_spread) ** 2
+    cost = cost + ((rho - math.log(LIGHT.asphalt)) / LIGHT.asphalt_spread) ** 2
+    cost = cost + ((power - typical) / LIGHT.contrast_spread) ** 2
     i, j = np.unravel_index(int(np.argmin(cost)), cost.shape)
     return float(np.exp(rho[i, 0])), float(power[0, j])
 
@@ -432,7 +396,7 @@ def _air(frame: LightProbe) -> tuple[np.ndarray, float, np.ndarray]:
     dark_near = float(np.percentile(frame.lum[below], 0.5))
     lifted = max(dark_far - dark_near, 0.0) / max(float(haze @ LUMA), 1e-3)
     # a far strip that is all bright has nothing dark in it to tell by
-    per_m = -math.log(1 - lifted) / _FAR_M if lifted < 0.6 else _CLEAR
+    per_m = -math.log(1 - lifted) / LIGHT.far_m if lifted < 0.6 else LIGHT.clear
     darkest = frame.linear[below & (frame.lum <= dark_near)].mean(0)
     floor = darkest * (0.7 * min(0.015 / max(dark_near, 1e-6), 1.0))
     return haze, per_m, floor.astype(np.float32)

@@ -6,27 +6,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from cfgen.inpaint.settings import OPTICS
 from cfgen.perception.colour import to_code
-
-#: Blur that rendering and resampling leave in a sprite, pixels, against vehicles in the same places.
-_OWN_BLUR = 0.53
-_PROBE = 1.0
-#: Variance that matters, pixels squared, and most that is undone.
-_LEAST_MISSING, _MOST_SHARPENED = 0.0225, 0.5
-#: Variance that codes are blurred by, against light: as vehicles in frames without a mosaic have it.
-_IN_CODES = 0.5
-#: Motion over less than this, pixels, shows no blur.
-_STILL = 0.5
-#: Pictures of fewer pixels a side show neither sharpness nor grain.
-_SMALLEST = 32
-#: Edges that blur is measured on, percentiles of all and of those of one direction, and how many it takes.
-_STRONG, _STRONG_OF_ALIKE, _ENOUGH = 98.5, 97.0, 50
-#: How much blurrier edges of one direction are than the others in a shaken picture.
-_SHAKEN = 1.6
-#: Levels between which blocks tell of grain, codes.
-_TELLING = (20, 235)
-#: Variance that the gradient filter itself adds to an edge.
-_FILTER = 0.5
 
 
 @dataclass(frozen=True)
@@ -42,8 +23,8 @@ class Optics:
 def measure(image: np.ndarray) -> Optics:
     """Optics of a frame (H, W, 3) uint8: sharpness from its middle part, grain from top to bottom."""
     height, width = image.shape[:2]
-    if min(height, width) < _SMALLEST:
-        return Optics(_OWN_BLUR, 0.0)
+    if min(height, width) < OPTICS.smallest:
+        return Optics(OPTICS.own_blur, 0.0)
     part = image[int(0.35 * height) : int(0.8 * height), int(0.15 * width) : int(0.85 * width)]
     grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
     blur, shake = _blurs_of(grey.astype(np.float32))
@@ -58,15 +39,15 @@ def _blurs_of(grey: np.ndarray) -> tuple[float, tuple[float, float]]:
     s / sqrt(s^2 + p^2) when blurred by p more.
     """
     across, down = (np.abs(cv2.Sobel(grey, cv2.CV_32F, *axis)) for axis in ((1, 0), (0, 1)))
-    once, twice = cv2.magnitude(across, down), _slope(cv2.GaussianBlur(grey, (0, 0), _PROBE))
-    every = _spread(once, twice, None, _STRONG)
+    once, twice = cv2.magnitude(across, down), _slope(cv2.GaussianBlur(grey, (0, 0), OPTICS.probe))
+    every = _spread(once, twice, None, OPTICS.strong)
     if every is None:
-        return _OWN_BLUR, (0.0, 0.0)
+        return OPTICS.own_blur, (0.0, 0.0)
     wide, high = (
-        _spread(once, twice, along_axis > 2 * cross_axis, _STRONG_OF_ALIKE)
+        _spread(once, twice, along_axis > 2 * cross_axis, OPTICS.strong_of_alike)
         for along_axis, cross_axis in ((across, down), (down, across))
     )
-    if wide is None or high is None or max(wide, high) < _SHAKEN * min(wide, high):
+    if wide is None or high is None or max(wide, high) < OPTICS.shaken * min(wide, high):
         return every, (0.0, 0.0)
     extra = math.sqrt(abs(wide**2 - high**2))
     return min(every, wide, high), ((extra, 0.0) if wide > high else (0.0, extra))
@@ -75,15 +56,15 @@ def _blurs_of(grey: np.ndarray) -> tuple[float, tuple[float, float]]:
 def _spread(once: np.ndarray, twice: np.ndarray, among: np.ndarray | None, percent: float) -> float | None:
     """Blur by the strongest edges of an image, or ``among`` some (H, W) bool; None where there are few."""
     slopes = once.ravel() if among is None else once[among]
-    if slopes.size < _ENOUGH:
+    if slopes.size < OPTICS.enough:
         return None
     strong = once > max(float(np.percentile(slopes, percent)), 8.0)
     if among is not None:
         strong &= among
-    if np.count_nonzero(strong) < _ENOUGH:
+    if np.count_nonzero(strong) < OPTICS.enough:
         return None
     ratio = np.maximum(once[strong] / np.maximum(twice[strong], 1e-3), 1.01)
-    variance = _PROBE**2 / (ratio**2 - 1) - _FILTER
+    variance = OPTICS.probe**2 / (ratio**2 - 1) - OPTICS.filter
     return float(np.clip(math.sqrt(max(float(np.percentile(variance, 50)), 0.0)), 0.3, 1.8))
 
 
@@ -98,7 +79,7 @@ def _noise_of(grey: np.ndarray) -> float:
     shape = rows // 8, 8, cols // 8, 8
     grain = rough[:rows, :cols].reshape(shape).std((1, 3))
     level = cv2.resize(grey[:rows, :cols], (cols // 8, rows // 8), interpolation=cv2.INTER_AREA)
-    telling = grain[(level > _TELLING[0]) & (level < _TELLING[1])]
+    telling = grain[(level > OPTICS.telling[0]) & (level < OPTICS.telling[1])]
     return float(np.clip(np.percentile(telling if telling.size else grain, 10), 0.0, 6.0))
 
 
@@ -107,19 +88,19 @@ def soften(premultiplied: np.ndarray, optics: Optics, later: float = 0.0) -> np.
 
     Alpha is blurred like colour; where the frame is sharper than the insert, colour alone is sharpened.
     """
-    missing = optics.blur**2 - _OWN_BLUR**2 - later**2
+    missing = optics.blur**2 - OPTICS.own_blur**2 - later**2
     if any(optics.shake):
-        across, down = (math.sqrt(max(missing + shake**2, _LEAST_MISSING)) for shake in optics.shake)
+        across, down = (math.sqrt(max(missing + shake**2, OPTICS.least_missing)) for shake in optics.shake)
         return cv2.GaussianBlur(premultiplied, (0, 0), across, sigmaY=down)
-    if missing > _LEAST_MISSING:
+    if missing > OPTICS.least_missing:
         return cv2.GaussianBlur(premultiplied, (0, 0), math.sqrt(missing))
-    if missing > -_LEAST_MISSING or premultiplied.shape[2] < 4:
+    if missing > -OPTICS.least_missing or premultiplied.shape[2] < 4:
         return premultiplied
     # to second order in frequency this undoes a Gaussian of that variance
     sharp = premultiplied.copy()
     colour = premultiplied[..., :3]
     sharp[..., :3] += (colour - cv2.GaussianBlur(colour, (0, 0), 1.0)) * np.float32(
-        min(-missing, _MOST_SHARPENED)
+        min(-missing, OPTICS.most_sharpened)
     )
     return np.maximum(sharp, 0)
 
@@ -129,8 +110,8 @@ def settle(codes: np.ndarray, cover: np.ndarray, optics: Optics) -> np.ndarray:
 
     Blurred as light alone, inserts are sharper and grainier than vehicles in the same places of such frames.
     """
-    missing = _IN_CODES * (optics.blur**2 - _OWN_BLUR**2)
-    if missing <= _LEAST_MISSING:
+    missing = OPTICS.in_codes * (optics.blur**2 - OPTICS.own_blur**2)
+    if missing <= OPTICS.least_missing:
         return codes
     blurred = cv2.GaussianBlur(codes, (0, 0), math.sqrt(missing))
     return codes + (blurred - codes) * cover[..., None]
@@ -139,7 +120,7 @@ def settle(codes: np.ndarray, cover: np.ndarray, optics: Optics) -> np.ndarray:
 def smear(picture: np.ndarray, motion: np.ndarray) -> np.ndarray:
     """A picture (H, W, C) blurred along the way (2,), pixels, that what it shows moves while the shutter is open."""
     length = float(np.hypot(*motion))
-    if length < _STILL:
+    if length < OPTICS.still:
         return picture
     if length > max(picture.shape):  # more than all of it shows nothing else
         length, motion = max(picture.shape), motion * (max(picture.shape) / length)
@@ -166,20 +147,8 @@ _SPARSE = np.outer([0.5, 1, 0.5], [0.5, 1, 0.5]).astype(np.float32)
 _DENSE = np.array([[0, 0.25, 0], [0.25, 1, 0.25], [0, 0.25, 0]], np.float32)
 #: On the blue sites of a mosaic brightness is all guessed: log of its detail there against that of all sites.
 _SMOOTHER, _BEND = -0.04, np.array([[0, 1, 0], [1, -4, 1], [0, 1, 0]], np.float32)
-#: Detail counts up to this much, codes: a few strong edges do not decide.
-_MOST_BEND = 40.0
-#: Share of the pixels that are full from which a sensor clips and does not bend its highlights; code of a full one.
-_CLIPPING, _FULL = 0.006, 250
-#: Light beyond a full well that spills, in full wells, its share, and how far, as a share of the frame's width.
-_SPILL_MOST, _SPILL, _SPILL_REACH = 4.0, 0.06, 0.004
-#: Blur of bilinear demosaicing, pixels.
-_MOSAIC_BLUR = 0.25
-#: Gain of colour differences from a sensor's to the picture's.
-_MATRIX = np.float32(1.8)
 #: False colour, codes, that rows as fine as the mosaic's leave at most, and over how many pixels it is one colour.
 _MOIRE, _MOIRE_REACH, _AROUND = 8.0, 2.0, np.ones((5, 5), np.uint8)
-#: What demosaicing leaves of the grain of brightness.
-_LEFT = 0.5
 #: JPEG's brightness.
 _BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
 
@@ -200,25 +169,25 @@ class Sensor:
     @property
     def blur(self) -> float:
         """Standard deviation of what demosaicing blurs, pixels."""
-        return 0.0 if self.blue is None else _MOSAIC_BLUR
+        return 0.0 if self.blue is None else OPTICS.mosaic_blur
 
 
 def find_sensor(image: np.ndarray) -> Sensor:
     """The sensor of a frame (H, W, 3) uint8, by its middle part."""
     grey = cv2.cvtColor(_middle(image), cv2.COLOR_RGB2GRAY).astype(np.float32)
-    return Sensor(_blue(grey), cuts(full(image)), max(_SPILL_REACH * image.shape[1], 1.0))
+    return Sensor(_blue(grey), cuts(full(image)), max(OPTICS.spill_reach * image.shape[1], 1.0))
 
 
 def cuts(share: float) -> bool:
     """Whether that share of full pixels tells that highlights are cut off."""
-    return share > _CLIPPING
+    return share > OPTICS.clipping
 
 
 def full(image: np.ndarray) -> float:
     """Share of the pixels of a frame (H, W, 3) uint8 that are full in a channel."""
     part = _middle(image)
     peak = np.maximum(np.maximum(part[..., 0], part[..., 1]), part[..., 2])
-    return float((peak >= _FULL).mean()) if part.size else 0.0
+    return float((peak >= OPTICS.full).mean()) if part.size else 0.0
 
 
 def _middle(image: np.ndarray) -> np.ndarray:
@@ -231,7 +200,7 @@ def _middle(image: np.ndarray) -> np.ndarray:
 def _blue(grey: np.ndarray) -> tuple[int, int] | None:
     if min(grey.shape) < 64:
         return None
-    bend = np.minimum(np.abs(cv2.filter2D(grey, -1, _BEND / 4)), _MOST_BEND)
+    bend = np.minimum(np.abs(cv2.filter2D(grey, -1, _BEND / 4)), OPTICS.most_bend)
     sites = np.array([[bend[row::2, col::2].mean() for col in (0, 1)] for row in (0, 1)])
     detail = np.log((sites + 0.05) / (bend.mean() + 0.05))
     row, col = np.unravel_index(int(np.argmin(detail)), (2, 2))
@@ -288,21 +257,21 @@ def _coloured(error: np.ndarray) -> np.ndarray:
     broad = cv2.GaussianBlur(false, (0, 0), _MOIRE_REACH)
     strength = cv2.erode(np.sqrt((broad * broad).sum(-1)), _AROUND)[..., None]
     damping = np.maximum(1 - _MOIRE / np.maximum(strength, np.float32(1e-3)), 0)
-    result: np.ndarray = grey + (false - broad * damping) * _MATRIX
+    result: np.ndarray = grey + (false - broad * damping) * np.float32(OPTICS.matrix)
     return result
 
 
 def _strength(level: np.ndarray, noise: float) -> np.ndarray:
     """Standard deviation (H, W) of the grain of a mosaic's codes: less of it in the dark."""
-    return np.float32(noise / _LEFT) * np.clip(level / np.float32(90), 0.4, 1.2)
+    return np.float32(noise / OPTICS.left) * np.clip(level / np.float32(90), 0.4, 1.2)
 
 
 def _spilt(linear: np.ndarray, cover: np.ndarray, reach: float) -> np.ndarray:
     """Light beyond what a well of the new part holds, spread around it."""
-    beyond = np.clip(linear - 1, 0, _SPILL_MOST) * cover[..., None]
+    beyond = np.clip(linear - 1, 0, OPTICS.spill_most) * cover[..., None]
     if not beyond.any():
         return linear
-    return linear + _SPILL * cv2.GaussianBlur(beyond, (0, 0), reach)
+    return linear + OPTICS.spill * cv2.GaussianBlur(beyond, (0, 0), reach)
 
 
 def _sites(blue: tuple[int, int], origin: tuple[int, int]) -> Sites:

@@ -11,18 +11,9 @@ import numpy as np
 from cfgen.geometry.camera import centre as eye_of
 from cfgen.geometry.camera import project, rotation, unproject
 from cfgen.inpaint.protocol import Setting
+from cfgen.inpaint.settings import REFLECTION
 from cfgen.perception.colour import luminance, to_linear
 from cfgen.records import Camera
-
-#: Share of the sky's light on a road that is sheen, of dry and of wet asphalt under cloud seen at 2 to 6 degrees.
-_SHARE, _WET_SHARE = 0.42, 0.75
-#: How far down the mirror image goes before it is lost, on a dry and on a wet road, and how far it is blurred, as
-#: shares of a thing's height.
-_REACH, _WET_REACH, _BLUR = 0.22, 0.8, 0.035
-#: Rows over which an edit fades out at the edge of where it may change.
-_RIM = 4
-#: Columns, as a share of the width, over which what stands deepest is the foot.
-_FEET = 0.15
 
 
 def sheen_rows(height: float, wet: float = 0.0) -> float:
@@ -31,7 +22,7 @@ def sheen_rows(height: float, wet: float = 0.0) -> float:
 
 
 def _reach(wet: float) -> float:
-    return _REACH + wet * (_WET_REACH - _REACH)
+    return REFLECTION.reach + wet * (REFLECTION.wet_reach - REFLECTION.reach)
 
 
 def sheen(rgba: np.ndarray, sky: float, free: np.ndarray, wet: float = 0.0) -> np.ndarray:
@@ -51,7 +42,7 @@ def sheen(rgba: np.ndarray, sky: float, free: np.ndarray, wet: float = 0.0) -> n
     rows, end = np.arange(len(cover), dtype=np.float32), min(x + w, cover.shape[1])
     solid = cover[:, x:end] > 0.5
     lowest = np.where(solid.any(0), len(cover) - 1 - np.argmax(solid[::-1], 0), 0).astype(np.float32)
-    feet = cv2.dilate(lowest[None], np.ones((1, max(round(_FEET * w), 1) | 1), np.uint8))
+    feet = cv2.dilate(lowest[None], np.ones((1, max(round(REFLECTION.feet * w), 1) | 1), np.uint8))
     feet = cv2.GaussianBlur(feet, (0, 0), max(0.04 * w, 0.5))[0]
     below = rows[:, None] - feet[None]
     thing = rgba[:, x:end, :3]
@@ -62,33 +53,18 @@ def sheen(rgba: np.ndarray, sky: float, free: np.ndarray, wet: float = 0.0) -> n
     columns = np.broadcast_to(np.arange(end - x, dtype=np.float32), below.shape)
     image = cv2.remap(coverage, np.ascontiguousarray(columns), feet[None] - below, cv2.INTER_LINEAR)
     fades = np.exp(-np.maximum(below, 0) / np.float32(_reach(wet) * h)) * np.clip(below + 1, 0, 1)
-    room = len(free) - 1 - np.argmax(free[::-1, x:end], 0) - _RIM - _BLUR * h - feet
+    room = len(free) - 1 - np.argmax(free[::-1, x:end], 0) - REFLECTION.rim - REFLECTION.blur * h - feet
     room = np.where(free[:, x:end].any(0), np.maximum(room, 0), 0)
     ends = 0.5 + 0.5 * np.cos(np.pi * np.clip(below / np.maximum(room, 1), 0, 1))
-    fades *= ends * np.minimum(2 * room / np.float32(_REACH * h), 1)
-    share = np.float32((_SHARE + wet * (_WET_SHARE - _SHARE)) * sky)
+    fades *= ends * np.minimum(2 * room / np.float32(REFLECTION.reach * h), 1)
+    share = np.float32((REFLECTION.share + wet * (REFLECTION.wet_share - REFLECTION.share)) * sky)
     gloss[:, x:end] -= share * (fades[..., None] * image.reshape(*fades.shape, -1))
-    return cv2.GaussianBlur(gloss, (0, 0), max(_BLUR * h, 0.5)).reshape(gloss.shape)
+    return cv2.GaussianBlur(gloss, (0, 0), max(REFLECTION.blur * h, 0.5)).reshape(gloss.shape)
 
 
 # --- reflect -----------------------------------------------------------------------------------
 # What water standing on the road mirrors: the scene beyond it, upside down and blurred by ripples.
 
-#: Reflectance of water seen from straight above.
-_STRAIGHT = 0.02
-#: Ripples are seen on the side they turn to the camera: by this much (radians) steeper than still water would be.
-_TURNED = 0.03
-#: Mean slope towards the camera (radians) of the sides that are seen so, where wind ruffles some of the water: they
-#: mirror what stands higher, so that a film before a wood is no dark stain.
-_LEAN = 0.05
-#: Slope (RMS, radians) of the ripples too small to be seen one by one; they blur what is mirrored up and down.
-_FINE = 0.007
-#: Share of its colour that what is mirrored loses: mud and scum on the water are grey.
-_MURKY = np.float32(0.3)
-#: What is brighter than so many times the road is held back, as in a picture exposed for it all.
-_GLARE = 3.0
-#: How far off what is mirrored stands, m, and how many times as far as the water at least.
-_FAR, _BEYOND = 70.0, 3.0
 #: Sky above a frame that ends below it: times as bright as the road by day, linear RGB, and over how many radians.
 _SKY, _RISE = np.array([1.7, 1.9, 2.1], np.float32), 0.08
 
@@ -96,7 +72,7 @@ _SKY, _RISE = np.array([1.7, 1.9, 2.1], np.float32), 0.08
 def reflection(camera: Camera, setting: Setting, by_day: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """Linear RGB (H, W, 3) that water at each pixel of ``camera``'s image mirrors, and its reflectance (H, W).
 
-    The mirrored ray is looked up in the setting's frame as if what it meets stood ``_FAR`` metres off, so that trunks
+    The mirrored ray is looked up in the setting's frame as if what it meets stood ``far`` metres off, so that trunks
     and walls stand on their own feet; what lies above the frame is the sky ``by_day``. Reflectance is
     Schlick's (Computer Graphics Forum 1994, Eq. 24): r + (1 - r) (1 - cos)^5.
     """
@@ -107,21 +83,23 @@ def reflection(camera: Camera, setting: Setting, by_day: bool = True) -> tuple[n
     level = world[:, :2] / np.maximum(np.linalg.norm(world[:, :2], axis=1, keepdims=True), 1e-6)
     away = eye_of(camera)[2] / np.maximum(steep, 1e-3)
     spots = away[:, None] * world
-    facet = np.column_stack([-_LEAN * level, np.ones(len(world))])
+    facet = np.column_stack([-REFLECTION.lean * level, np.ones(len(world))])
     world = world - 2 * (world * facet).sum(1, keepdims=True) * facet
-    beyond = np.maximum(_FAR - away, (_BEYOND - 1) * away)[:, None]
+    beyond = np.maximum(REFLECTION.far - away, (REFLECTION.beyond - 1) * away)[:, None]
     px, in_view = project(setting.camera, eye_of(setting.camera) + spots + beyond * world)
     at = np.where(in_view[:, None], px, -1).astype(np.float32).reshape(camera.height, camera.width, 2)
-    up_down = max(2 * _FINE * setting.camera.fy, 0.6)
+    up_down = max(2 * REFLECTION.fine * setting.camera.fy, 0.6)
     frame = cv2.GaussianBlur(setting.image, (0, 0), 0.12 * up_down + 0.5, sigmaY=up_down)
     x, y = cv2.split(at)
     mirrored = to_linear(cv2.remap(frame, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101))
-    mirrored += _MURKY * (luminance(mirrored)[..., None] - mirrored)
+    mirrored += np.float32(REFLECTION.murky) * (luminance(mirrored)[..., None] - mirrored)
     road = _road(setting.image)
     if by_day:
         above = np.clip(-y / np.float32(_RISE * setting.camera.fy), 0, 1)[..., None]
         mirrored += above * (np.maximum(_SKY * np.float32(road), mirrored) - mirrored)
-    share = _STRAIGHT + (1 - _STRAIGHT) * (1 - np.minimum(steep + _TURNED, 1)) ** 5
+    share = (
+        REFLECTION.straight + (1 - REFLECTION.straight) * (1 - np.minimum(steep + REFLECTION.turned, 1)) ** 5
+    )
     mirrored = cv2.GaussianBlur(mirrored, (0, 0), 1.0, sigmaY=1.6)  # facets are small: no edge is hard
     return _held_back(mirrored, road), share.astype(np.float32).reshape(at.shape[:2])
 
@@ -136,7 +114,7 @@ def _road(image: np.ndarray) -> float:
 
 def _held_back(mirrored: np.ndarray, road: float) -> np.ndarray:
     """Linear RGB whose glare is eased towards three times the level it begins at."""
-    knee = _GLARE * road
+    knee = REFLECTION.glare * road
     level = np.maximum(luminance(mirrored), 1e-6)
     over = np.maximum(level - knee, 0)
     return mirrored * ((np.minimum(level, knee) + over / (1 + over / (2 * knee + 1e-6))) / level)[..., None]

@@ -11,33 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cfgen.inpaint.composite.light import Surroundings
+from cfgen.inpaint.settings import SURFACE
 from cfgen.perception.colour import luminance
 
 Floats = NDArray[Any]  # float32; cv2's stubs lose the type
-ASPHALT = 0.10
 #: Share of their colourfulness that things keep in a camera's picture, in the sun and without: crosstalk of the sensor
 #: and stray light take the rest. Lamps and flames keep theirs.
 _COLOURFUL = np.float32(0.92), np.float32(0.8)
-#: Reflectance at normal incidence of clear coats, glass and plastic (refractive index 1.5).
-_F0 = np.float32(0.04)
-#: GGX width of the sun's highlight on the smoothest surface, and what roughness adds: broader than it is, since the
-#: normals are those of 2x2 pixels, as bright in all.
-_SHARPEST, _ROUGHER = np.float32(0.085), np.float32(0.5)
-#: Most that a highlight adds, in white cards that face the sun: more burns jagged edges.
-_BRIGHTEST = np.float32(4.0)
-#: Most light, in white cards, that something mirrored sends.
-_MIRRORED_MOST = np.float32(2.0)
-#: Metal flakes in paint: a broad lobe about the sun's highlight in the paint's colour, as a share of the square root of
-#: what is matt, its GGX width squared, and from what gloss on.
-_FLAKES, _FLAKES_WIDE, _COAT = np.float32(0.5), np.float32(0.12), np.float32(0.8)
-#: Lamps and plates, smooth and bright but no coat, turn the sun's light back: gain of their albedo over so much.
-_TURNED_BACK, _BRIGHT = np.float32(3.0), np.float32(0.2)
-#: Gloss between which what is bright is a coat or a mirror, no lamp.
-_MIRROR = 0.68, 0.8
-#: Metres from which on what is bright and smooth is no lamp or plate: both ways, and one way.
-_PANEL = 0.3, 0.75
-#: Radiance of the sunlit skyline that shiny surfaces mirror, and up to which sine of elevation it stands.
-_SKYLINE, _SKYLINE_TOP = np.float32(0.06), np.float32(0.12)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +87,7 @@ def relight(
         facing = np.clip(_along(layers.normal, towards), 0, 1)
         if shadow is not None:
             facing *= shadow.visible(layers.position, layers.normal)
-        bounce = np.float32(ASPHALT * light[2] * 0.35) * (1 - layers.normal[..., 2])
+        bounce = np.float32(SURFACE.asphalt * light[2] * 0.35) * (1 - layers.normal[..., 2])
         matt = facing + bounce
         if layers.gloss is not None:
             matt = matt + _metal(layers, layers.gloss, towards) * facing
@@ -171,15 +151,17 @@ def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> F
     eye, normal = layers.eye, layers.normal
     half = (light + eye) / np.linalg.norm(light + eye)
     grazing = np.maximum(light @ half, np.float32(0.2))[None]
-    width2 = (_SHARPEST + _ROUGHER * (1 - gloss) ** 2) ** 2
+    width2 = (np.float32(SURFACE.sharpest) + np.float32(SURFACE.rougher) * (1 - gloss) ** 2) ** 2
     spread = (np.clip(_along(normal, half), 0, 1) ** 2) * (width2 - 1) + 1
     peak = _schlick(grazing) / (4 * grazing**2)
-    highlight = np.minimum(width2 / spread**2 * peak * facing, _BRIGHTEST)
+    highlight = np.minimum(width2 / spread**2 * peak * facing, np.float32(SURFACE.brightest))
     cosine = np.clip(_along(normal, eye), 0.02, 1)
     rise = 2 * cosine * normal[..., 2] - eye[2]
     below = np.clip(0.5 - rise / np.float32(0.04), 0, 1)
-    skyline = np.clip((_SKYLINE_TOP - rise) / np.float32(0.06), 0, 1)
-    around = np.float32(ASPHALT * light[2]) * below + _SKYLINE * skyline * (1 - below)
+    skyline = np.clip((np.float32(SURFACE.skyline_top) - rise) / np.float32(0.06), 0, 1)
+    around = np.float32(SURFACE.asphalt * light[2]) * below + np.float32(SURFACE.skyline) * skyline * (
+        1 - below
+    )
     return gloss * (highlight + _schlick(cosine) * around)
 
 
@@ -187,19 +169,29 @@ def _metal(layers: Layers, gloss: Floats, light: Floats) -> Floats:
     """What flakes in paint, lamps and plates send back of sunlight beside what is matt, times that, hxw."""
     half = (light + layers.eye) / np.linalg.norm(light + layers.eye)
     bright = luminance(layers.albedo)
-    lobe = np.clip(_along(layers.normal, half), 0, 1) ** 2 * (_FLAKES_WIDE - 1) + 1
-    coat = np.clip((gloss - _COAT) / (1 - _COAT), 0, 1) * (gloss <= 1)  # panes hold none
-    level = _FLAKES * coat * _FLAKES_WIDE / lobe**2 / np.sqrt(np.maximum(bright, np.float32(0.01)))
-    return level if layers.lamps is None else level + _TURNED_BACK * layers.lamps
+    lobe = np.clip(_along(layers.normal, half), 0, 1) ** 2 * (np.float32(SURFACE.flakes_wide) - 1) + 1
+    coat = np.clip((gloss - np.float32(SURFACE.coat)) / (1 - np.float32(SURFACE.coat)), 0, 1) * (
+        gloss <= 1
+    )  # panes hold none
+    level = (
+        np.float32(SURFACE.flakes)
+        * coat
+        * np.float32(SURFACE.flakes_wide)
+        / lobe**2
+        / np.sqrt(np.maximum(bright, np.float32(0.01)))
+    )
+    return level if layers.lamps is None else level + np.float32(SURFACE.turned_back) * layers.lamps
 
 
 def lamps_of(albedo: Floats, gloss: Floats, alpha: Floats, ppm: float) -> Floats:
     """How far lamps and plates turn light back, hxw in 0-1: bright, smooth, but no coat or mirror, and smaller than
     panels are."""
-    coat = np.clip((gloss - _MIRROR[0]) / (_MIRROR[1] - _MIRROR[0]), 0, 1)
-    bright = np.clip(luminance(albedo) / _BRIGHT - 1, 0, 1)
-    lamps: Floats = (np.clip(gloss / _BRIGHT - 1, 0, 1) * (1 - coat) * bright * alpha).astype(np.float32)
-    wide, long = (max(3, round(metres * ppm) | 1) for metres in _PANEL)  # odd: centred
+    coat = np.clip((gloss - SURFACE.mirror[0]) / (SURFACE.mirror[1] - SURFACE.mirror[0]), 0, 1)
+    bright = np.clip(luminance(albedo) / np.float32(SURFACE.bright) - 1, 0, 1)
+    lamps: Floats = (
+        np.clip(gloss / np.float32(SURFACE.bright) - 1, 0, 1) * (1 - coat) * bright * alpha
+    ).astype(np.float32)
+    wide, long = (max(3, round(metres * ppm) | 1) for metres in SURFACE.panel)  # odd: centred
     for size in ((wide, wide), (1, long), (long, 1)):
         shape = np.ones(size, np.uint8)
         lamps = lamps - cv2.morphologyEx(
@@ -213,7 +205,7 @@ def _around(layers: Layers, gloss: Floats, sky: Floats, around: Surroundings) ->
     cosine = np.clip(_along(layers.normal, layers.eye), 0.05, 1)[..., None]
     back = 2 * cosine * layers.normal - layers.eye
     above = np.clip(0.5 + back[..., 2:] / np.float32(0.04), 0, 1)
-    beyond = np.clip(around.seen(back) - sky * above, -1, _MIRRORED_MOST)
+    beyond = np.clip(around.seen(back) - sky * above, -1, np.float32(SURFACE.mirrored_most))
     return gloss[..., None] * _schlick(cosine) * beyond
 
 
@@ -224,7 +216,7 @@ def _along(vectors: Floats, way: Floats) -> Floats:
 
 
 def _schlick(cosine: Floats) -> Floats:
-    return _F0 + (1 - _F0) * (1 - cosine) ** 5
+    return np.float32(SURFACE.f0) + (1 - np.float32(SURFACE.f0)) * (1 - cosine) ** 5
 
 
 def detail_of(sky: Floats) -> Floats:
@@ -272,11 +264,6 @@ _OVER = {
 }
 #: Gloss of a clear coat from which on (in all: over which it sets in) it is body paint; how far albedo strays in it.
 _COAT_materials, _STRAYS = (0.45, 0.86), 0.10
-#: Gloss of dirty coats; between which shares of the height plates are; least pixels; radiance from
-#: which on lamps glow; share of the height from which on there is only roof; what is a bright coat.
-_DULL, _PLATE, _SPECK, _GLOWS, _ROOF, _BRIGHT_COAT = 0.15, (0.22, 0.58), 20, 0.3, 0.85, 0.2
-#: Reflectance of a clear coat head-on, and most of it at a slant that its coarse normals tell.
-_F0, _MIRRORED = np.float32(0.04), np.float32(0.2)
 _AROUND = {n: np.ones((n, n), np.uint8) for n in (3, 5)}
 
 #: Models with windows above their waist, and those of them that lie on their roof.
@@ -292,21 +279,12 @@ _GLAZED = _PAINTED | {
 }
 _GLAZED |= {"tow_truck", "tram", "truck_box", "truck_hivis_person"}
 _UPSIDE_DOWN = frozenset({"car_overturned"})
-#: Share of the height from which on (in all: over which it sets in) dark things without gloss are panes; albedo and
-#: gloss below which they are; gloss of a pane, whose two faces mirror.
-_WAIST, _PANE_DARK, _PANE_MATT, _PANE = (0.48, 0.54), 0.05, 0.25, np.float32(1.3)
-#: What is seen through a pane is at most this wide, share of the picture's height, and so much darker than in the open.
-_BEHIND, _SHADED = 0.2, np.float32(0.97)
 
-#: Gloss between which a coat sets in; over how many pixels normals are evened out; how much of what mirrors was told
-#: as matt; least of its brightest channel that every channel keeps.
-_SHINES, _EVEN, _TOLD, _LEFT = (0.3, 0.6), 1.5, np.float32(0.8), np.float32(0.05)
 
 #: Models with a coat of hair, and what hair scatters at its surface whatever its colour.
 FURRED = frozenset({"boar", "cat", "cattle", "deer", "dog", "horse"})
 #: Models whose darks are hair or clothes, which have no gloss.
 _CLOTHED = ("child", "flagger", "pedestrian", "person", "police_officer", "stroller", "wheelchair", "worker")
-_HAIR = np.float32(0.03)
 
 
 def dull(model: str) -> bool:
@@ -319,17 +297,17 @@ def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> tuple[F
     who and what it saw behind them in the shade of the roof; ``height`` in [0, 1]."""
     if model not in _GLAZED:
         return gloss, albedo
-    low, full = _WAIST
+    low, full = SURFACE.waist
     above = np.clip(((1 - height if model in _UPSIDE_DOWN else height) - low) / (full - low), 0, 1)
-    dark = np.clip(2 - 2 * albedo.max(-1) / _PANE_DARK, 0, 1)
-    open_to = (above * np.clip(2 - 2 * gloss / _PANE_MATT, 0, 1)).astype(np.float32)
+    dark = np.clip(2 - 2 * albedo.max(-1) / SURFACE.pane_dark, 0, 1)
+    open_to = (above * np.clip(2 - 2 * gloss / SURFACE.pane_matt, 0, 1)).astype(np.float32)
     bare = open_to * dark
-    wide = (max(3, round(_BEHIND * len(bare)) | 1),) * 2
+    wide = (max(3, round(SURFACE.behind * len(bare)) | 1),) * 2
     pane = (
         cv2.morphologyEx(bare, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, wide)) * open_to
     )
-    shaded = albedo * (1 - _SHADED * np.maximum(pane - bare, 0))[..., None]
-    return np.maximum(gloss, _PANE * pane).astype(np.float32), shaded.astype(np.float32)
+    shaded = albedo * (1 - np.float32(SURFACE.shaded) * np.maximum(pane - bare, 0))[..., None]
+    return np.maximum(gloss, np.float32(SURFACE.pane) * pane).astype(np.float32), shaded.astype(np.float32)
 
 
 def unmirrored(albedo: Floats, gloss: Floats, facing: Floats) -> Floats:
@@ -337,19 +315,25 @@ def unmirrored(albedo: Floats, gloss: Floats, facing: Floats) -> Floats:
 
     facing: cosine to the camera (h, w).
     """
-    weight = np.clip((gloss - _SHINES[0]) / (_SHINES[1] - _SHINES[0]), 0, 1)
-    level = cv2.GaussianBlur(weight, (0, 0), _EVEN) + np.float32(1e-4)
-    shading = np.clip(cv2.GaussianBlur(facing * weight, (0, 0), _EVEN) / level, 0.08, 1)
-    mirrored = 1 - (1 - (_F0 + (1 - _F0) * (1 - shading) ** 5)) ** 2  # by a coat and by what is below it
-    highlight = _TOLD * np.maximum(mirrored - np.float32(0.06), 0) * np.clip((mirrored - 0.2) / 0.2, 0, 1)
-    white = np.minimum(weight * highlight, albedo.min(-1) - _LEFT * albedo.max(-1))
+    weight = np.clip((gloss - SURFACE.shines[0]) / (SURFACE.shines[1] - SURFACE.shines[0]), 0, 1)
+    level = cv2.GaussianBlur(weight, (0, 0), SURFACE.even) + np.float32(1e-4)
+    shading = np.clip(cv2.GaussianBlur(facing * weight, (0, 0), SURFACE.even) / level, 0.08, 1)
+    mirrored = (
+        1 - (1 - (np.float32(SURFACE.f0) + (1 - np.float32(SURFACE.f0)) * (1 - shading) ** 5)) ** 2
+    )  # by a coat and by what is below it
+    highlight = (
+        np.float32(SURFACE.told)
+        * np.maximum(mirrored - np.float32(0.06), 0)
+        * np.clip((mirrored - 0.2) / 0.2, 0, 1)
+    )
+    white = np.minimum(weight * highlight, albedo.min(-1) - np.float32(SURFACE.left) * albedo.max(-1))
     return (albedo - np.maximum(white, 0)[..., None]).astype(np.float32)
 
 
 def haired(sky: Floats, albedo: Floats) -> tuple[Floats, Floats]:
     """Premultiplied sky light HxWx4 and albedo hxwx3 of a coat whose every hair also scatters at its surface."""
     level = np.maximum(luminance(albedo), np.float32(1e-3))
-    gain = np.minimum(np.hypot(level, _HAIR) / level, 3)
+    gain = np.minimum(np.hypot(level, np.float32(SURFACE.hair)) / level, 3)
     sky = sky.copy()
     sky[..., :3] *= cv2.resize(gain, sky.shape[1::-1], interpolation=cv2.INTER_LINEAR)[..., None]
     return sky, albedo * gain[..., None]
@@ -366,11 +350,11 @@ def repainted(layers: Layers, paint: str) -> Layers:
     share, mixed, pale = coat_of(layers, own)
     # what the coat mirrors of the even sky stays; flakes in it seen at a slant are as pale as the sky
     cosine = np.clip((layers.normal * layers.eye).sum(-1), 0.02, 1)
-    mirrored = (_F0 + (1 - _F0) * (1 - cosine) ** 5) * np.clip(
+    mirrored = (np.float32(SURFACE.f0) + (1 - np.float32(SURFACE.f0)) * (1 - cosine) ** 5) * np.clip(
         0.5 + 4 * (2 * cosine * layers.normal[..., 2] - layers.eye[2]), 0, 1
     )
     mirrored = cv2.GaussianBlur(
-        np.minimum(mirrored, _MIRRORED).astype(np.float32), (0, 0), 2
+        np.minimum(mirrored, np.float32(SURFACE.mirrored)).astype(np.float32), (0, 0), 2
     )  # coarse normals
     size, grey = layers.sky.shape[1::-1], float(luminance(own))
     planes = np.dstack([share, mirrored, grey + pale * (1 - grey)]).astype(np.float32)
@@ -403,22 +387,25 @@ def coat_of(layers: Layers, own: Floats) -> tuple[Floats, Floats, Floats]:
     # roofs are seen in so few rows that their gloss is lost
     height = layers.position[..., 2] / max(float(layers.position[..., 2][coat >= 1].max(initial=0)), 0.1)
     roof = (
-        _ROOF if float(luminance(own)) < _BRIGHT_COAT else 0.5
+        SURFACE.roof if float(luminance(own)) < SURFACE.bright_coat else 0.5
     )  # whoever sits below it may be as dark as the coat
     coat = np.maximum(coat, (gloss <= 1) * (mixed > 0.5) * (height > roof) * np.clip(4 * upward - 2, 0, 1))
     # lamps, with what is clear in them
     lamps = ((planes[0] > 0.06) & (planes[0] > 2.2 * planes[2])).astype(np.uint8)
     if layers.emission is not None:
-        lamps |= cv2.resize(layers.emission[..., 0], gloss.shape[::-1], interpolation=cv2.INTER_AREA) > _GLOWS
+        lamps |= (
+            cv2.resize(layers.emission[..., 0], gloss.shape[::-1], interpolation=cv2.INTER_AREA)
+            > SURFACE.glows
+        )
     panes = cv2.morphologyEx((gloss > 1).astype(np.uint8), cv2.MORPH_CLOSE, _AROUND[5]) * (mixed < 0.5)
     body = (1 - cv2.morphologyEx(lamps, cv2.MORPH_CLOSE, _AROUND[5])) * (1 - panes)
     # dirt and rims take gloss away, but not where a plate can be: what hangs together with the coat is the coat
     mask = ((coat * alike > 0.4) & (mixed > 0.35)).astype(np.uint8)
-    dull = (height < _PLATE[0]) | (height > _PLATE[1]) | (np.abs(layers.normal[..., 1]) > 0.7)
-    dull &= (alike > 0.4) & (mixed > 0.4) & (gloss > _DULL)
+    dull = (height < SURFACE.plate[0]) | (height > SURFACE.plate[1]) | (np.abs(layers.normal[..., 1]) > 0.7)
+    dull &= (alike > 0.4) & (mixed > 0.4) & (gloss > SURFACE.dull)
     _, part = cv2.connectedComponents((dull | (mask > 0)).astype(np.uint8) * body, connectivity=4)
     count = np.bincount(part.ravel())
-    mostly_coat = (np.bincount(part.ravel(), mask.ravel()) > 0.5 * count) & (count >= _SPECK)
+    mostly_coat = (np.bincount(part.ravel(), mask.ravel()) > 0.5 * count) & (count >= SURFACE.speck)
     mostly_coat[0] = False
     mask = mostly_coat[part].astype(np.uint8)
     mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, _AROUND[5])

@@ -9,18 +9,8 @@ import numpy as np
 from cfgen.geometry.camera import centre, project
 from cfgen.inpaint.composite.sprites import View
 from cfgen.inpaint.region import board, magnification
+from cfgen.inpaint.settings import REPROJECTION
 from cfgen.records import Camera, Placement
-
-#: Points a target pixel, across and down: fewer leave cracks where a surface turns towards the camera.
-_DENSITY = 1.3
-#: Parallax within the object below which all of it moves as one sheet, pixels.
-_FLAT = 0.75
-#: Parts this far apart are two, m; what is around the object comes this far behind it.
-_STEP, _RIM = 0.25, 0.2
-#: Points across from which on only those that can be in view are looked at, and the most of those across and in all.
-_MANY, _MOST, _MOST_IN_ALL = 4000, 16_000, 6e7
-#: Levels of nearness that points are sorted by, and rounds of closing cracks, a pixel to each side.
-_LEVELS, _ROUNDS = 4000, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +67,7 @@ def _looked_through(sheet: _Sheet, pixels: np.ndarray, back: np.ndarray, one_she
     if one_sheet or _is_flat(sheet):
         return spare
     source, near = _splat(sheet, pixels, back)
-    for _ in range(_ROUNDS):
+    for _ in range(REPROJECTION.rounds):
         source, near = _closed(source, near, back, pixels)
     hit = np.isfinite(near)
     rgba = _value(sheet.rgba, source, cv2.BORDER_CONSTANT) * hit[..., None]
@@ -86,7 +76,7 @@ def _looked_through(sheet: _Sheet, pixels: np.ndarray, back: np.ndarray, one_she
 
 def _is_flat(sheet: _Sheet) -> bool:
     spread = sheet.shift[sheet.solid] - sheet.smooth[sheet.solid]
-    return not len(spread) or float(np.abs(spread).max()) < _FLAT
+    return not len(spread) or float(np.abs(spread).max()) < REPROJECTION.flat
 
 
 def _splat(sheet: _Sheet, pixels: np.ndarray, back: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +99,7 @@ def _splat(sheet: _Sheet, pixels: np.ndarray, back: np.ndarray) -> tuple[np.ndar
     inside = ((pixel >= 0) & (pixel < (width, height))).all(1)
     exact, near, pixel, points = exact[inside], near[inside], pixel[inside], points[inside]
     low, high = (float(near.min()), float(near.max())) if len(near) else (0.0, 1.0)
-    rank = ((near - low) * (_LEVELS / max(high - low, 1e-6))).astype(np.uint16)
+    rank = ((near - low) * (REPROJECTION.levels / max(high - low, 1e-6))).astype(np.uint16)
     order = np.argsort(rank, kind="stable")
     flat = pixel[order, 1] * width + pixel[order, 0]
     winner = np.full(height * width, -1)
@@ -129,11 +119,13 @@ def _lines(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Columns and rows of the sheet's points, only those that can fall on ``seen`` when there are many."""
     rows, cols = sheet.near.shape
-    finer = max(1.0, _DENSITY * magnification(warp, (cols / 2, rows / 2)))
-    if not max(rows, cols) * finer < _MANY:
+    finer = max(1.0, REPROJECTION.density * magnification(warp, (cols / 2, rows / 2)))
+    if not max(rows, cols) * finer < REPROJECTION.many:
         low, high = _looked_at(sheet, pixels, back)
         wide, tall = (float(n) for n in np.maximum(high - low, 1.0))
-        coarser = min(_MOST / max(wide, tall), math.sqrt(_MOST_IN_ALL / (wide * tall)))
+        coarser = min(
+            REPROJECTION.most / max(wide, tall), math.sqrt(REPROJECTION.most_in_all / (wide * tall))
+        )
         finer = finer if finer < coarser else coarser
     else:
         low, high = np.zeros(2), np.array([cols - 1, rows - 1])
@@ -164,7 +156,7 @@ def _closed(
     low = np.float32(-1e3)
     depth = np.where(np.isfinite(near), near, low)
     # far points that show through a crack are cracks too
-    depth = np.where(cv2.medianBlur(depth, 3) - depth > _STEP, low, depth)
+    depth = np.where(cv2.medianBlur(depth, 3) - depth > REPROJECTION.step, low, depth)
     border = cv2.dilate((depth > low).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     border[[0, -1]] = border[:, [0, -1]] = False
     rows, cols = np.nonzero(border & (depth == low))
@@ -205,7 +197,7 @@ def _filled(rgba: np.ndarray, near: np.ndarray, spare: np.ndarray) -> np.ndarray
     farther = near[rows, left_source] - near[rows, right]
     light = rgba[..., :3].sum(-1)
     darker = light[rows, left_source] <= light[rows, right]  # hollows are dark
-    source = np.where(np.where(np.abs(farther) < _STEP, darker, farther < 0), left_source, right)
+    source = np.where(np.where(np.abs(farther) < REPROJECTION.step, darker, farther < 0), left_source, right)
     rgba[rows, cols] = rgba[rows, source]
     filled = np.zeros(near.shape, bool)
     filled[rows, cols] = True
@@ -250,7 +242,9 @@ def _rimmed(shift: np.ndarray, near: np.ndarray, solid: np.ndarray) -> tuple[np.
     where = np.zeros(int(label.max()) + 1, int)
     where[label[solid]] = np.flatnonzero(solid)
     source = np.where(solid, np.arange(solid.size).reshape(solid.shape), where[label])
-    return shift.reshape(-1, 2)[source], near.ravel()[source] - np.where(solid, 0, _RIM).astype(np.float32)
+    return shift.reshape(-1, 2)[source], near.ravel()[source] - np.where(solid, 0, REPROJECTION.rim).astype(
+        np.float32
+    )
 
 
 def _continued(values: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -10,14 +10,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-#: Keeps detail that interpolation cannot carry from being blown up on the way back.
-_RIDGE = 1e-3
-#: Pixels around the mask that tell nothing of the tone: what was painted rings and spills there.
-_NEAR = 3
-#: Largest correction of a model's tone at the mask's border, 8-bit levels.
-_MOST = 16.0
-#: Rounding to whole cells changes the proportions: the second or third size stays as it is.
-_MOST_ROUNDS = 8
+from cfgen.inpaint.settings import CANVAS
 
 
 def canvas_size(height: int, width: int, side: int, multiple: int) -> tuple[int, int]:
@@ -34,7 +27,7 @@ def settled(sized: Callable[[float], tuple[int, int]], height: int, width: int) 
 
     ``sized``: the width and height that it brings a picture to, by width over height."""
     wide, high = width, height
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(CANVAS.most_rounds):
         before = wide, high
         wide, high = sized(wide / high)
         if (wide, high) == before:
@@ -63,8 +56,8 @@ def from_canvas(image: np.ndarray, crop: np.ndarray, mask: np.ndarray) -> np.nda
     mask and taken back, so that it does not end at the mask's border. (h, w, 3) uint8.
     """
     small = _resampled(image, crop.shape[:2])
-    outside = (cv2.dilate(mask, np.ones((2 * _NEAR + 1,) * 2, np.uint8)) == 0).astype(np.float32)
-    shift = np.clip(crop - small, -_MOST, _MOST).astype(np.float32) * outside[..., None]
+    outside = (cv2.dilate(mask, np.ones((2 * CANVAS.near + 1,) * 2, np.uint8)) == 0).astype(np.float32)
+    shift = np.clip(crop - small, -CANVAS.most, CANVAS.most).astype(np.float32) * outside[..., None]
     return _coded(small + _spread(shift, outside))
 
 
@@ -99,7 +92,7 @@ def _resampler(n: int, m: int) -> np.ndarray:
         return np.eye(n, dtype=np.float32)
     if m < n:
         up = _resampler(m, n).astype(np.float64)
-        return np.linalg.solve(up.T @ up + _RIDGE * np.eye(m), up.T).astype(np.float32)
+        return np.linalg.solve(up.T @ up + CANVAS.ridge * np.eye(m), up.T).astype(np.float32)
     at = np.clip((np.arange(m) + 0.5) * n / m - 0.5, 0, n - 1)
     lower = np.minimum(at.astype(int), n - 2)
     matrix = np.zeros((m, n))

@@ -12,6 +12,7 @@ from PIL import Image, ImageOps
 from cfgen.inpaint.align import align, astray
 from cfgen.inpaint.paste import blend
 from cfgen.inpaint.protocol import InpaintRequest
+from cfgen.inpaint.settings import ANSWER
 
 #: Width over height by the names that the service knows.
 RATIOS = {
@@ -24,10 +25,6 @@ RATIOS = {
     "16:9": 16 / 9,
     "21:9": 21 / 9,
 }
-#: A small crop is enlarged at most this much: beyond it there is nothing to see.
-MAX_ENLARGE = 4.0
-#: An answer's width over height may differ this much from what was sent and still count as the same shape.
-_SAME_SHAPE = 0.02
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class Letterbox:
         """
         high, wide = answer.shape[:2]
         across, down = wide / self.width, high / self.height
-        if abs(across / down - 1) <= _SAME_SHAPE:
+        if abs(across / down - 1) <= ANSWER.same_shape:
             return {"scaled": self._unwrap(answer, across, down)}
         return {
             "squeezed": self._unwrap(answer, across, down),
@@ -104,7 +101,7 @@ def fit(height: int, width: int, side: int) -> Letterbox:
     ratio = min(RATIOS, key=lambda name: max(RATIOS[name] / shape, shape / RATIOS[name]))
     target = RATIOS[ratio]
     canvas_width, canvas_height = max(width, height * target), max(height, width / target)
-    scale = min(side / max(canvas_width, canvas_height), MAX_ENLARGE)
+    scale = min(side / max(canvas_width, canvas_height), ANSWER.max_enlarge)
     full_width, full_height = round(canvas_width * scale), round(canvas_height * scale)
     inner_width = min(round(width * scale), full_width)
     inner_height = min(round(height * scale), full_height)
@@ -117,15 +114,6 @@ def fit(height: int, width: int, side: int) -> Letterbox:
 #
 # Pasting only that leaves the road around it untouched, and lets the hazard be carried to other frames without a
 # piece of road around it.
-
-#: Difference (8 bit) from which on a pixel may belong to what was added, at least and at most.
-LEAST, MOST = 8.0, 40.0
-#: The threshold against the difference that redrawing left around the mask (its 95th percentile).
-_ABOVE_NOISE = 1.6
-#: Gaps up to this share of the mask's longer side are closed; specks below this share of its area are dropped.
-_GAP, _SPECK = 0.03, 0.004
-#: Below this share of the mask nothing was added.
-MIN_SHARE = 0.004
 
 
 def matte(image: np.ndarray, crop: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -141,9 +129,9 @@ def matte(image: np.ndarray, crop: np.ndarray, mask: np.ndarray) -> np.ndarray:
     off = cv2.absdiff(cv2.GaussianBlur(image, (0, 0), 1.2), cv2.GaussianBlur(crop, (0, 0), 1.2)).max(2)
     around = off[cv2.dilate(mask, np.ones((7, 7), np.uint8)) == 0]
     noise = float(np.percentile(around, 95)) if len(around) else 0.0
-    threshold = float(np.clip(_ABOVE_NOISE * noise, LEAST, MOST))
+    threshold = float(np.clip(ANSWER.above_noise * noise, ANSWER.least, ANSWER.most))
     body = _solid((off > threshold) & allowed, mask)
-    if np.count_nonzero(body) < MIN_SHARE * np.count_nonzero(allowed):
+    if np.count_nonzero(body) < ANSWER.min_share * np.count_nonzero(allowed):
         return np.zeros(mask.shape, np.float32)
     # what lies beside the body and is half as different is its edge or the soft end of its shadow
     near = cv2.dilate(body, np.ones((9, 9), np.uint8)) > 0
@@ -155,11 +143,11 @@ def matte(image: np.ndarray, crop: np.ndarray, mask: np.ndarray) -> np.ndarray:
 def _solid(differs: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """(H, W) uint8, 1 on what differs, without specks, gaps closed and holes filled."""
     _, _, w, h = cv2.boundingRect((mask > 0).astype(np.uint8))
-    gap = max(3, round(_GAP * max(w, h))) | 1
+    gap = max(3, round(ANSWER.gap * max(w, h))) | 1
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (gap, gap))
     joined = cv2.morphologyEx(differs.astype(np.uint8), cv2.MORPH_CLOSE, kernel)
     contours, _ = cv2.findContours(joined, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    min_area = _SPECK * np.count_nonzero(mask)
+    min_area = ANSWER.speck * np.count_nonzero(mask)
     solid = np.zeros(mask.shape, np.uint8)
     cv2.drawContours(solid, [c for c in contours if cv2.contourArea(c) >= min_area], -1, 1, cv2.FILLED)
     return solid & (mask > 0)
@@ -167,9 +155,6 @@ def _solid(differs: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 # --- postprocess -------------------------------------------------------------------------------
 # From the bytes that an image service sent to what is pasted: decoded, laid over the crop, and cut out.
-
-#: An answer smaller than this, or larger, is none, pixels a side.
-_LEAST, _MOST = 64, 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +200,7 @@ def _decode(data: bytes) -> np.ndarray | str:
     """(H, W, 3) uint8 RGB as a viewer would turn it, or (H, W, 4) where parts are transparent; or why not."""
     try:
         with Image.open(io.BytesIO(data)) as file:
-            if not all(_LEAST <= side <= _MOST for side in file.size):
+            if not all(ANSWER.least_side <= side <= ANSWER.most_side for side in file.size):
                 return f"the answer is a picture of {file.width} x {file.height} pixels"
             upright = ImageOps.exif_transpose(file)
             return np.asarray(upright.convert("RGBA" if upright.has_transparency_data else "RGB"))
