@@ -31,24 +31,6 @@ def test_it_ends_with_exactly_n_cases_and_says_what_to_do_next(real: Path, bench
     assert tree(tmp_path / "b", "cases/**/*.png") == tree(bench, "cases/**/*.png")
 
 
-def test_cases_of_fewer_scenes_than_asked_are_told():
-    from collections import namedtuple
-
-    from cfgen.cli.stories import spread as _spread
-
-    Row = namedtuple("Row", "scene_id reason unsuited", defaults=(False,))
-
-    class Made(list):
-        record = namedtuple("Record", "scenes")(dict.fromkeys("abcd", ""))
-        rejections = tuple(map(Row, "bbbac", ("no road", "too dark", "no road", "too near", "x")))
-
-    case = namedtuple("Case", "record")
-    cases = Made(case(Row("a", "")) for _ in range(4))
-    told = "b: 3 refused, most often: no road; c: 1 refused, most often: x"
-    assert _spread(cases) == f", of 1 of 4 scenes; 2 gave none in the pairs tried ({told})"
-    assert _spread(Made(case(Row(scene, "")) for scene in "abcd")) == ""
-
-
 def test_names_and_images_carry_no_hint_of_the_hazard(bench: Path):
     words = ("cone", "barrier", "work", "line", "hazard_")
     for path in (p for p in bench.rglob("*") if ".work" not in p.parts):
@@ -89,16 +71,6 @@ def test_frames_are_stored_as_what_changed_and_nothing_outside_of_it_does(bench:
         assert case.patches
         assert size < whole / 4
         assert not any(path.name in case.patches for path in folder.rglob("*"))
-
-
-def test_show_writes_whole_frames(bench: Path, tmp_path: Path):
-    case = Store(bench).cases()[0]
-    code, out, err = run("bench", "show", bench, case.case_id, "--out", tmp_path / "shown")
-    assert code == 0, err
-    assert f"{len(case.pictures)} pictures" in out
-    assert len({cv2.imread(str(tmp_path / "shown" / name)).shape for name in case.pictures}) == 1
-    assert run("bench", "show", bench, case.case_id, "--out", tmp_path / "shown")[0] == 2, "holds files"
-    assert run("bench", "show", bench, "nobody", "--out", tmp_path / "other")[0] == 2
 
 
 def test_verify_sees_a_patch_that_gives_another_frame(bench: Path, tmp_path: Path):
@@ -256,16 +228,3 @@ def test_control_arms_are_built_and_kept_apart(real: Path, tmp_path: Path):
             factor = float(arm.removeprefix("hazard_d"))
             assert placement.distance_m == pytest.approx(factor * case.placement.distance_m, rel=0.06)
     assert run("bench", "verify", out)[0] == 0
-
-
-def test_verify_says_of_a_build_that_was_cut_short(bench: Path, tmp_path: Path):
-    out = tmp_path / "b"
-    shutil.copytree(bench, out)
-    assert "did not end" not in run("bench", "verify", out)[1]
-    (out / "build.json").unlink()
-    assert "did not end" not in run("bench", "verify", out)[1], "all that was asked for is there"
-    n = Store(out).benchmark.n
-    Store(out).change_benchmark(lambda b: b.model_copy(update={"n": n + 3}))
-    code, said, _ = run("bench", "verify", out)
-    assert code == 0
-    assert f"{out}: {n} of {n + 3} cases; the build did not end: run it again" in said

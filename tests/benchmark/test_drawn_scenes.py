@@ -4,7 +4,6 @@ import json
 import shutil
 from pathlib import Path
 
-from cfgen.benchmark.folders import diff_settings
 from tests.benches import build_arguments, run
 
 
@@ -39,26 +38,3 @@ def test_a_build_with_quotas_records_its_frame(real: Path, tmp_path: Path):
     page = (tmp_path / "b-report" / "report.md").read_text()
     assert "scenes meet 'speed > 16'" in page
     assert "| cruise | offline | waypoints | 0.0 | 0.0 |" in page
-
-
-def test_a_bad_choice_is_one_clear_line(real: Path, tmp_path: Path):
-    for more, says in (
-        (("--where", "sped > 3"), "no scene has a tag 'sped' (did you mean 'speed'?)"),
-        (("--quota", "speed > 1:0"), "--quota 'speed > 1': expected a whole number above 0, found 0"),
-        (
-            ("--weights", "speed > 1:-2"),
-            "--weights 'speed > 1': expected a number above 0 and below 1,000,000, found -2.0",
-        ),
-        (("--weights", "speed > 1:1e308"), "expected a number above 0 and below 1,000,000, found 1e+308"),
-        (("--quota", "speed>1:1", "--weights", "speed>1:2"), "'speed>1': has a quota and a weight"),
-    ):
-        code, _, error = run(*build_arguments(real, tmp_path / "b", 2, *more))
-        assert (code, says in error) == (2, True), error
-        assert not (tmp_path / "b").exists()
-
-
-def test_a_refusal_shows_where_long_settings_differ():
-    begins = "strata=(Stratum(condition='light == night', scenes=13, drawn=13, weight=None, " * 2
-    before, now = diff_settings(begins + "cases=4)", begins + "cases=5)")
-    assert before.endswith("cases=4)")
-    assert now.endswith("cases=5)")

@@ -60,23 +60,6 @@ def test_placements_keep_to_it_and_say_so_when_they_cannot():
     assert "not on the ground that the car drives on" in refused
 
 
-def test_a_segment_at_the_foot_counts_if_it_holds_the_ground_ahead_too():
-    image, labels = road_and_lawn()
-    fine = Truth(labels)
-
-    class SplitByPoint(Truth):
-        """Asked ahead it sees only the near half of the road; asked farther on, the whole of it."""
-
-        def segment(self, image, prompts):
-            found = fine.segment(image, prompts)
-            if max(v for _, v in prompts[0].inside) > 270:
-                found[0][0].mask[:255] = False
-            return found
-
-    fault = MaskPipeline(SplitByPoint()).fault(drawn.scene(), image, DEER)
-    assert fault(placed(DEER, 24.0, 0.0)) == ""
-
-
 def test_of_a_lane_and_the_road_around_it_the_road_counts():
     image, labels = road_and_lawn()
     lane = road_and_lawn(half=1.2)[1] == ROAD
@@ -98,10 +81,3 @@ def test_the_car_ahead_is_no_ground_and_without_ground_the_geometry_decides():
     assert ground is None
     fault = MaskPipeline(Truth(np.zeros_like(labels))).fault(drawn.scene(), image, DEER)
     assert fault(placed(DEER, 15.0, 4.5)) == ""
-
-
-def test_harmless_objects_may_stand_beside_the_road():
-    image, labels = road_and_lawn()
-    bench = hazard_of("bench")
-    fault = MaskPipeline(Truth(labels)).fault(drawn.scene(), image, bench)
-    assert fault(placed(bench, 15.0, 4.5)) == ""

@@ -3,13 +3,11 @@
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from cfgen.benchmark.gates import GateError, load_gates, read_only, run_gates
+from cfgen.benchmark.gates import load_gates
 from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
-from cfgen.records import GateResult
 from cfgen.storage.store import Store
 from tests.benches import run
 from tests.plugins import install
@@ -84,17 +82,3 @@ def test_what_a_gate_refuses_or_breaks_on_is_no_case(scenes, tmp_path, monkeypat
     assert build(scenes, tmp_path / "b")[0] == 1
     (broken,) = Store(tmp_path / "b").rejections()
     assert "gate 'scribbles': ValueError('assignment destination is read-only')" in broken.fault.message
-
-
-def test_a_gate_that_answers_with_something_else_is_named():
-    with pytest.raises(GateError, match="gate 'odd': expected a GateResult or None, found True"):
-        run_gates(None, {"odd": lambda edit: True})
-    result = GateResult(gate="x", passed=True)
-    assert run_gates(None, {"mine": lambda edit: result, "none": lambda edit: None})[0].gate == "mine"
-
-
-def test_read_only_leaves_the_original_as_it_is():
-    mine = np.zeros(3)
-    with pytest.raises(ValueError, match="read-only"):
-        read_only(mine)[0] = 1
-    mine[0] = 1

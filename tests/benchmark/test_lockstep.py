@@ -3,7 +3,7 @@
 import pytest
 
 from cfgen.benchmark.builder import merge_work, run_in_batches
-from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
+from cfgen.core.errors import InpaintPutOffError
 from cfgen.inpaint.edit import Edit, EditFailure, make_edits
 from tests.inpaint.test_inpaint import Painter, make_hazard, make_job
 
@@ -67,11 +67,3 @@ def test_an_inpainter_puts_off_in_place_or_all_at_once(raised):
     assert second == EditFailure("the budget is spent", put_off=True)
     assert third.put_off is raised
     assert isinstance(first, EditFailure if raised else Edit)
-
-
-def test_a_refusal_keeps_its_report():
-    class Telling(Painter):
-        def inpaint(self, requests):
-            return [InpaintRefusedError("no", {"calls": 3})]
-
-    assert make_edits([make_job()], Telling())[0].report == {"calls": 3}

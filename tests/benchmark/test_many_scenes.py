@@ -69,27 +69,3 @@ def test_the_build_is_the_same_byte_for_byte_and_a_changed_scene_is_refused(
     with pytest.raises(InputError, match="was changed since a case was made in it; restore it"):
         made.scene(first.name)
     assert made.scene(sorted(scenes.iterdir())[1].name)
-
-
-@pytest.mark.usefixtures("many")
-def test_a_scene_without_an_id_is_left_out_at_once(scenes, monkeypatch):
-    first, second = sorted(scenes.iterdir())
-    (first / SCENE_FILE).write_text("{}")
-    chosen = choose(scenes, ALL, False)
-    assert list(chosen.unusable) == [first.name]
-    assert "scene_id" in str(chosen.unusable[first.name])
-    (first / SCENE_FILE).unlink()
-    (first / SCENE_FILE).symlink_to("nowhere.json")
-    monkeypatch.chdir(scenes)
-    chosen = choose(Path(), ALL, False)
-    assert chosen.folders == {second.name: str(second)}
-    assert SCENE_FILE in str(chosen.unusable[first.name])
-    assert len(choose(scenes, ALL, False, check_all=True).hashes[sorted(scenes.iterdir())[1].name]) > 60
-
-
-def test_a_record_knows_hashes_that_are_not_there_yet(scenes):
-    from cfgen.benchmark.folders import scenes_match
-
-    assert scenes_match({"a": "", "b": "x"}, {"a": "y", "b": "x"})
-    assert not scenes_match({"a": "", "b": "x"}, {"a": "y", "b": "z"})
-    assert not scenes_match({"a": ""}, {"b": ""})

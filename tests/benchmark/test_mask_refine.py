@@ -6,9 +6,8 @@ import pytest
 
 from cfgen.benchmark.masks import MaskPipeline, refine
 from cfgen.core.paths import scenarios_dir
-from cfgen.geometry.camera import cropped
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import Edit, EditJob, make_edits
+from cfgen.inpaint.edit import EditJob, make_edits
 from cfgen.scenes.folder import load_scene
 from tests.benchmark.painted import FRONT, box_mask, hazard_of, placed
 from tests.benchmark.truth import Repaint, Truth
@@ -98,33 +97,6 @@ def test_a_change_of_tone_all_over_the_mask_is_no_shadow(painted):
     assert found.alpha[~near].max() == 0
 
 
-def test_thin_ends_that_the_segment_lost_are_kept(painted):
-    before, after, mask, placement, body, _, _ = painted
-    coarse = cv2.erode(body.astype(np.uint8), np.ones((5, 5)))
-    found = refine(Truth(coarse.astype(int)), before, after, mask, drawn.CAMERA, placement)
-    assert (found.object & body).sum() / body.sum() > 0.95
-
-
-def test_there_is_no_bright_line_between_a_thing_and_its_shadow(painted):
-    before, after, mask, placement, body, shade, _ = painted
-    slim = cv2.erode(body.astype(np.uint8), np.ones((3, 3)))
-    found = refine(Truth(slim.astype(int)), before, after, mask, drawn.CAMERA, placement)
-    seam = (cv2.dilate(body.astype(np.uint8), np.ones((5, 5))) > 0) & shade & ~body
-    assert seam.sum() > 20
-    assert found.alpha[seam].min() > 0.75
-
-
-def test_the_crop_may_lie_anywhere_in_the_frame(painted):
-    before, after, mask, placement, body, _, _ = painted
-    whole = refine(Truth(body.astype(int)), before, after, mask, drawn.CAMERA, placement)
-    x, y, w, h = cv2.boundingRect(mask)
-    cut = np.s_[y : y + h, x : x + w]
-    camera = cropped(drawn.CAMERA, x, y, w, h)
-    part = refine(Truth(body[cut].astype(int)), before[cut], after[cut], mask[cut], camera, placement)
-    assert np.abs(part.alpha - whole.alpha[cut]).max() < 0.3
-    assert (np.abs(part.alpha - whole.alpha[cut]) > 0.01).mean() < 0.01
-
-
 def test_segments_that_do_not_agree_with_the_change_are_no_evidence(painted):
     before, after, mask, placement, *_ = painted
     left = np.zeros(mask.shape, int)
@@ -167,14 +139,3 @@ def test_a_guide_s_insert_is_never_cut_and_the_ring_around_it_is():
     ring = (drawn_.layer[..., 3] == 0) & (np.abs(without - image).max(2) > 3)
     assert ring.sum() > 30
     assert np.abs(after - image)[ring].mean() < 0.7 * np.abs(without - image)[ring].mean()
-
-
-def test_without_evidence_the_mask_of_the_placement_serves():
-    hazard = hazard_of("work_drum")
-    image = drawn.road()
-    job = EditJob(drawn.scene(), {FRONT: image}, hazard, placed(hazard, 12.0, 0.0), 3)
-    plain = make_edits([job], Repaint())[0]
-    edit = make_edits([job], Repaint(), matte=MaskPipeline(Truth()).matte)[0]
-    assert isinstance(edit, Edit)
-    assert edit.report["masks"] == {"object": None, "hidden": 0.0}
-    assert np.array_equal(edit.frames[FRONT][0], plain.frames[FRONT][0])

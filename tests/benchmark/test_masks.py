@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cfgen.benchmark.masks import MaskPipeline
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
 from cfgen.storage.store import Store
@@ -86,16 +85,6 @@ def test_a_build_with_masks_ends_resumes_and_says_what_it_used(scenes, checkpoin
     assert "was built with masks = segment-anything, now asked for" in err
 
 
-def test_segments_without_confidence_leave_every_pixel_as_the_geometry_has_it(scenes, checkpoint, tmp_path):
-    assert run(*arguments(scenes, tmp_path / "plain"))[0] == 0
-    assert run(*arguments(scenes, tmp_path / "unsure", *masks(checkpoint, "min_score=0.99")))[0] == 0
-    plain = tree(tmp_path / "plain", "cases/**/*.png")
-    assert plain
-    assert tree(tmp_path / "unsure", "cases/**/*.png") == plain
-    for case in Store(tmp_path / "plain").cases():
-        assert not {"masks", "segmenter", "detector"} & set(case.provenance.report)
-
-
 def test_the_detector_is_a_gate_with_its_values_on_record(scenes, tmp_path):
     dino = tiny_masks.tiny_grounding_dino(tmp_path / "dino")
     options = ("--detector", "grounding-dino", "--detector-options", f"model={dino}")
@@ -111,42 +100,3 @@ def test_the_detector_is_a_gate_with_its_values_on_record(scenes, tmp_path):
         assert {"outside-mask", "seam"} <= set(gates)
         assert gates["detected"].bound == ">= 0.3"
     assert tree(tmp_path / "b", "rejected/*/augmented.png"), "the refused picture can be looked at"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--masks", "sam9"), "segmenter 'sam9' is not known; expected one of: sam2, sam3, segment-anything"),
-        (("--masks", "segment-anything"), "found none; get it with: cfgen models get sam_vit_h"),
-        (
-            ("--masks", "segment-anything", "--masks-options", "checkpoint=nowhere.pth"),
-            "expected a file of SAM weights, found none at nowhere.pth",
-        ),
-        (("--detector", "yolo"), "detector 'yolo' is not known"),
-        (("--detector", "sam3", "--detector-options", "thresh=1"), "thresh"),
-    ],
-)
-def test_mistakes_are_one_line_before_anything_is_written(scenes, tmp_path, monkeypatch, options, message):
-    monkeypatch.setenv("CFGEN_MODELS", str(tmp_path / "models"))
-    code, _, err = run(*arguments(scenes, tmp_path / "b", *options))
-    assert code == 2
-    assert message in err
-    assert err.count("\n") == 1
-    assert not (tmp_path / "b").exists()
-
-
-def test_a_checkpoint_that_cannot_be_read_is_one_line(scenes, checkpoint, tmp_path):
-    checkpoint.write_bytes(b"not a checkpoint")
-    code, _, err = run(*arguments(scenes, tmp_path / "b", *masks(checkpoint)))
-    assert code == 2
-    assert "cannot be read as weights of 'tiny'" in err
-    assert "Traceback" not in err
-
-
-def test_without_models_nothing_is_asked_and_nothing_held_back():
-    mask_pipeline = MaskPipeline()
-    assert mask_pipeline.identity == {}
-    assert mask_pipeline.fault(None, None, None) is None
-    shown = mask_pipeline.matte(None, None, None)
-    assert (shown.alpha, shown.hidden, shown.report) == (None, None, {})
-    assert mask_pipeline.gates(None, None) == ()

@@ -7,7 +7,7 @@ from cfgen.benchmark.masks import MaskPipeline, nearer_things, share_hidden
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import EditFailure, EditJob, make_edits
+from cfgen.inpaint.edit import EditJob, make_edits
 from cfgen.records import Size
 from tests.benchmark.painted import CAR, FRONT, ROAD, THING, box_mask, car_ahead, hazard_of, job_of, placed
 from tests.benchmark.truth import Repaint, Truth
@@ -36,18 +36,6 @@ def test_a_hazard_before_the_car_hides_the_car():
     edit = make_edits([job], Composite(), matte=MaskPipeline(Truth(labels)).matte)[0]
     assert edit.report["masks"]["hidden"] == 0
     assert np.array_equal(edit.frames[FRONT][0], make_edits([job], Composite())[0].frames[FRONT][0])
-
-
-def test_too_much_hidden_is_refused():
-    image, labels = car_ahead()
-    refused = make_edits(
-        [job_of(image, DEER, placed(DEER, 24.0, -2.0))], Composite(), matte=MaskPipeline(Truth(labels)).matte
-    )[0]
-    assert isinstance(refused, EditFailure)
-    assert "hidden by something nearer" in refused.reason
-    fault = MaskPipeline(Truth(np.where(labels == THING, THING, 0))).fault(drawn.scene(), image, DEER)
-    assert fault(placed(DEER, 24.0, -2.0)) == "hidden by something nearer"
-    assert fault(placed(DEER, 24.0, 1.5)) == ""
 
 
 def hidden_by(labels, hazard, x, y, plain=None, camera=drawn.CAMERA):
@@ -94,17 +82,6 @@ def test_what_lies_flat_hides_nothing():
         "where the ground is not known, what stays below the horizon"
     )
     assert hidden_by(labels, DEER, 14.0, 0.0, np.zeros_like(plain)) > 0.1, "it is something else"
-
-
-def test_without_confidence_nothing_is_hidden():
-    image, labels = car_ahead()
-    unsure = Truth(labels, score=0.5)
-    mask_pipeline = MaskPipeline(unsure)
-    edit = make_edits([job_of(image, DEER, placed(DEER, 24.0, 0.1))], Composite(), matte=mask_pipeline.matte)[
-        0
-    ]
-    assert edit.report["masks"]["hidden"] == 0
-    assert unsure.asked <= 40
 
 
 def test_in_the_past_the_car_hides_it_where_it_was_then():

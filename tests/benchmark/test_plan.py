@@ -6,7 +6,6 @@ import pytest
 
 from cfgen.benchmark.plan import (
     Plan,
-    kind_of,
     looks,
     refusals_in_a_row,
     scenes_given_up,
@@ -80,52 +79,6 @@ def test_a_plan_draws_later_from_a_scene_refused_often_and_counts_it_as_untried_
 
 NO_ROAD = "no road found in the frame: "
 BY = ", as perception 'twinlitenet' sees it"
-
-
-@pytest.mark.parametrize(
-    ("kind", "reasons"),
-    [
-        (
-            "no placement: mostly not on clear road",
-            (NO_PLACE, NO_PLACE.replace("48", "96").replace("8 cut off by the frame", "1 x")),
-        ),
-        ("seam: a step of # along the mask's border", ("seam: a step of 31 along the mask's border",)),
-        (
-            "seen-again: #% of the road away from it is seen no more",
-            [
-                f"seen-again: 7.5% of the road away from it is seen no more{more}"
-                for more in (
-                    "",
-                    "; base: it reaches below the ground it was placed on",
-                )
-            ],
-        ),
-        (
-            "the camera is a guess",
-            [
-                f"the camera is a guess: {more}; import again with --options horizon_row=..."
-                for more in (
-                    "what is drawn 12 m away may be off by 53% in size (at most 20%)",
-                    "what is drawn 12 m away may be off by 5% in size (at most 20%; lane lines say 2 m, sizes 1 m)",
-                    "all clues say a height of 0.99 m (expected 1 to 3 m)",
-                )
-            ],
-        ),
-        (
-            f"{NO_ROAD}#% of what lies before the car is road{BY}",
-            [
-                f"{NO_ROAD}{share}% of what lies before the car is road (expected at least 2%){BY}{more}"
-                for share, more in (
-                    ("0.0", ""),
-                    ("1.9", "; the scene was imported with x: try --perception x"),
-                )
-            ],
-        ),
-        ("a" * 114 + " ...", ("a" * 114 + " and words that are not cut",)),
-    ],
-)
-def test_refusals_count_by_their_first_cause(kind, reasons):
-    assert {kind_of(reason) for reason in reasons} == {kind}
 
 
 def test_hazards_that_share_a_model_show_others_of_its_variants():

@@ -74,12 +74,3 @@ def test_a_vehicle_through_which_the_road_is_seen_is_refused():
     assert "road is still seen through it" in judged(road(), ghost, p).reason
     flat = replace_size(p, Size(length=2, width=1.8, height=0.1))
     assert judged(road(), ghost, flat).passed, "what is flat hides no road"
-
-
-def test_nothing_is_judged_without_eyes_or_without_a_thing():
-    p = placed(300, 230)
-    unjudged = judged(road(), paint(road(), p), p, eyes=None)
-    assert (unjudged.passed, unjudged.value) == (True, None)
-    assert unjudged.bound.startswith("not judged")
-    null = TAXONOMY.null
-    assert judged(road(), road(), p, null) is None

@@ -68,11 +68,6 @@ def test_what_crosses_may_come_behind_a_car_but_not_through_it():
         assert seen(lambda t, far=far: (far if t == -1.0 else 60.0, -0.5), vy=0.5) == through
 
 
-def test_a_bicycle_goes_round():
-    assert not seen(lambda t: (30.0, 0.0), kind="bicycle")
-    assert not seen(lambda t: (30.0, 0.0), until=-3.0)
-
-
 @pytest.mark.parametrize(
     ("x", "y", "speed", "vx", "through"),
     [

@@ -1,13 +1,10 @@
 """``cfgen list hazards``: what people see of the taxonomy."""
 
 import cv2
-import numpy as np
-import pytest
 
 from cfgen.build import _create_inpainters, _drawable_hazards
 from cfgen.cli.main import main
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.hazards.thumbnail import as_text, sheet, thumbnail
 from cfgen.options import BuildOptions
 
 
@@ -51,15 +48,6 @@ def test_what_nobody_recognizes_is_drawn_only_where_it_is_named(tmp_path, capsys
     assert "only where --hazards names it" in capsys.readouterr().out
 
 
-def test_list_of_one_cluster_and_of_none(capsys):
-    assert main(["list", "hazards", "--cluster", "Cyclists"]) == 0
-    said = capsys.readouterr().out
-    assert "cyclist_fallen" in said
-    assert "deer" not in said
-    assert main(["list", "hazards", "--cluster", "Bikes"]) == 2
-    assert "cluster 'Bikes' is not in the taxonomy" in capsys.readouterr().err
-
-
 def test_show_says_why_and_writes_the_thumbnail(tmp_path, capsys):
     png = tmp_path / "cones.png"
     assert main(["list", "hazards", "cone_line", "--png", str(png)]) == 0
@@ -74,31 +62,3 @@ def test_the_sheet_shows_what_has_sprites(tmp_path, capsys):
     assert main(["list", "hazards", "--cluster", "Construction", "--png", str(png)]) == 0
     assert f"wrote {png}" in capsys.readouterr().out
     assert cv2.imread(str(png)).shape[1] == 8 * 168
-
-
-def test_an_unknown_hazard_is_one_line_with_a_suggestion(capsys):
-    assert main(["list", "hazards", "deeer"]) == 2
-    assert "did you mean 'deer'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("shape", [(40, 200), (300, 60), (10, 10)])
-def test_thumbnails_hold_the_whole_picture(shape):
-    rgba = np.zeros((*shape, 4), np.float32)
-    rgba[..., 0] = rgba[..., 3] = 1
-    red = (thumbnail(rgba)[..., 1] == 0).sum()
-    expected = 148**2 * min(shape) / max(shape)
-    assert red == pytest.approx(expected, rel=0.1)
-
-
-def test_text_pictures_have_two_pixels_a_cell():
-    picture = np.zeros((160, 160, 3), np.uint8)
-    picture[:80] = (200, 0, 0)
-    lines = as_text(picture, 10).splitlines()
-    assert len(lines) == 10
-    assert lines[0].count("▀") == 20
-    assert "38;2;200;0;0m" in lines[0]
-    assert "38;2;200;0;0m" not in lines[9]
-
-
-def test_a_sheet_is_filled_up_with_white():
-    assert (sheet([("a", np.zeros((160, 160, 3), np.uint8))])[:, 200:] == 255).all()

@@ -89,14 +89,6 @@ def bumped(*when: float) -> HazardHistory:
     return HazardHistory(views, views.now, 0.88, 0.8)
 
 
-def test_frames_behind_one_that_refuses_are_not_looked_at_where_nobody_looks_for_vehicles():
-    seen = past({-0.25: (20, 0)})
-    views = Views.of(ColourGround()).scene(seen.scene, seen.views.images)
-    alone = HazardHistory(views, views.now, 0.88, 0.8)
-    assert spoiled(alone.of(hazard(20, 0), crosses=False))
-    assert set(views._kept) == {0.0, -0.25}
-
-
 def spoiled(found: Placement | HistoryInconsistency) -> bool:
     return isinstance(found, HistoryInconsistency)
 
@@ -218,10 +210,6 @@ def test_nobody_waits_in_a_lane():
     assert spoiled(
         replace(past(half=2.6), lanes_seen=drifts).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True)
     ), "the line lies farther out there"
-
-
-def test_a_fast_one_comes_from_outside_the_view():
-    assert past(half=5.0).of(hazard(10, 0.0, vx=0.0, vy=60.0), crosses=False).visible_since is None
 
 
 def test_what_would_step_out_of_a_hedge_has_no_past():

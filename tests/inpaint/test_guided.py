@@ -1,25 +1,10 @@
 """Guided mode, with inpainters made up here: what the guide draws, what the other is asked, what is pasted."""
 
-import shutil
-from dataclasses import replace
-
 import numpy as np
-import pytest
 
-from cfgen.build import build
-from cfgen.core.engines import processes
-from cfgen.core.engines.processes import process_pool
-from cfgen.core.errors import InputError
-from cfgen.core.paths import scenarios_dir
-from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import Edit, EditFailure, can_draw, make_edits, repaint_share
-from cfgen.inpaint.protocol import InpainterRequirements, InpaintResult
+from cfgen.inpaint.edit import Edit, EditFailure, can_draw, make_edits
+from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import views
-from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.inpaint.settings import GUIDE
-from cfgen.options import BuildOptions
-from tests.benches import run
 from tests.inpaint.test_inpaint import FRONT, Painter, make_hazard, make_job
 
 
@@ -102,13 +87,6 @@ def test_what_is_carried_back_in_time_is_the_insert_and_its_ring():
     assert (past[mask > 0] != job.images["front", -2.0][mask > 0]).any()
 
 
-def test_provenance_names_the_guide_only_when_there_is_one():
-    edit = guided(make_job())
-    assert edit.report["guide"]["name"] == "painter"
-    assert edit.report["guide"]["stamp"] == 1
-    assert "guide" not in make_edits([make_job()], Painter())[0].report
-
-
 def test_the_null_edit_starts_from_the_frame_itself():
     null = make_hazard().model_copy(update={"kind": "null"})
     painter = Repainter()
@@ -132,39 +110,3 @@ def test_a_guide_that_refuses_or_cannot_draw_fails_its_job_only():
     assert isinstance(made, Edit)
     assert not can_draw(make_hazard("not mine"), Repainter(), Fussy())
     assert can_draw(make_hazard("not mine"), Repainter(), None)
-
-
-def test_every_hazard_has_a_share_of_repainting_and_smoke_has_more_than_a_barrier():
-    taxonomy = load_taxonomy()
-    assert all(0 < repaint_share(hazard) < 1 for hazard in taxonomy)
-    assert repaint_share(taxonomy.get("smoke")) > repaint_share(taxonomy.get("work_barrier"))
-    assert repaint_share(make_hazard()) == GUIDE.default_repaint
-
-
-def test_an_inpainter_that_draws_for_itself_takes_no_guide(tmp_path):
-    with pytest.raises(InputError, match=r"--guide composite: .* draws for itself"):
-        create_guide("composite", create_inpainter("composite"))
-    code, _, err = run("build", "--out", tmp_path / "b", "--n", 1, "--guide", "composite", "--quiet")
-    assert code == 2
-    assert err.count("\n") == 1
-    assert not (tmp_path / "b").exists()
-
-
-def test_needs_bound_the_worker_processes(tmp_path, monkeypatch):
-    used = []
-
-    def in_process(jobs, *_):
-        used.append(jobs)
-        return process_pool(1)
-
-    monkeypatch.setattr(processes, "process_pool", in_process)
-    for scene in sorted((scenarios_dir() / "scenes").iterdir())[:2]:
-        shutil.copytree(scene, tmp_path / "scenes" / scene.name)
-    options = BuildOptions(
-        out=tmp_path / "a", n=2, hazards=("work_barrier",), jobs=2, quiet=True, scenes=tmp_path / "scenes"
-    )
-    build(options)
-    monkeypatch.setattr(Composite, "needs", replace(Composite.needs, processes=1))
-    build(replace(options, out=tmp_path / "b"))
-    assert used == [2, 1]
-    assert InpainterRequirements().processes == 0

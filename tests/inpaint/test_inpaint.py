@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgen.core.errors import InpaintRefusedError, InputError
+from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import at_pose, mounted, project
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
 from cfgen.inpaint.paste import blend, layer_of, weights
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintResult
 from cfgen.inpaint.region import board, crop_box, project_mask, seen_by
-from cfgen.inpaint.registry import create_inpainter
 from cfgen.records import Camera, Frame, Hazard, HazardMotion, Motion, Placement, Scene, Size
 
 TIMES = (-2.0, -1.5, -1.0, -0.5, 0.0)
@@ -130,13 +129,6 @@ def test_the_mask_covers_the_box_and_the_foot_in_each_frame_at_its_own_time():
     assert edit.placements["front", -2.0].foot_px[0] > edit.placements[FRONT].foot_px[0]
 
 
-def test_what_waited_before_it_moved_and_was_hidden_before_that():
-    waiting = make_placement(vy=1.5).model_copy(update={"moving_since": 0.0, "visible_since": -1.5})
-    edit = make_edits([make_job(placement=waiting)], Painter(every_frame=True))[0]
-    assert {p.y for p in edit.placements.values()} == {-0.5}
-    assert min(t for _, t in edit.placements) >= -1.5
-
-
 def test_frames_that_do_not_see_the_hazard_are_left_out():
     behind = Camera(
         name="rear", width=320, height=200, fx=300, fy=300, cx=160, cy=100, T_cam_ego=mounted(1.4, 0, math.pi)
@@ -175,29 +167,6 @@ def test_refusals_and_hazards_out_of_view_become_failures_and_spare_the_rest():
     assert made.report == {"inpainter": {"seed": 5}}
     assert "cannot draw 'box'" in undrawable.reason
     assert "not in view" in behind.reason
-
-
-def test_a_refusal_that_is_raised_fails_the_batch():
-    class Closed(Painter):
-        def inpaint(self, requests):
-            raise InpaintRefusedError("no quota")
-
-    assert make_edits([make_job(), make_job()], Closed()) == [EditFailure("no quota")] * 2
-
-
-def test_a_wrong_answer_is_named():
-    class Small(Painter):
-        def inpaint(self, requests):
-            return [InpaintResult(r.image[::2]) for r in requests]
-
-    class Short(Painter):
-        def inpaint(self, requests):
-            return []
-
-    for painter, words in ((Small(), "expected uint8"), (Short(), "0 results for 1 requests")):
-        with pytest.raises(InputError, match=words):
-            make_edits([make_job()], painter, strict=True)
-        assert words in make_edits([make_job()], painter)[0].reason
 
 
 def test_a_given_mask_replaces_the_projected_one():
@@ -254,10 +223,3 @@ def test_the_board_stands_at_the_foot_with_its_metric_height():
     ends, _ = project(camera, [(20.0, 2.0, 0.0), (20.0, 2.0, 1.5)])
     at = np.array([(0, 0, 1), (0, 1.5, 1)]) @ board(camera, placement).T
     assert at[:, :2] / at[:, 2:] == pytest.approx(ends, abs=1e-3)
-
-
-def test_unknown_inpainters_and_options_are_named():
-    with pytest.raises(InputError, match="'watercolour' is not known"):
-        create_inpainter("watercolour")
-    with pytest.raises(InputError, match="strenght"):
-        create_inpainter("composite", {"strenght": 1})

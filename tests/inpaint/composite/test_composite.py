@@ -14,7 +14,7 @@ from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.composite.light import Light, estimate
 from cfgen.inpaint.composite.optics import measure
 from cfgen.inpaint.composite.reflections import reflection
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
+from cfgen.inpaint.edit import EditJob, make_edits
 from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import to_linear
 from cfgen.records import Camera, Frame, Hazard, HazardMotion, Motion, Placement, Scene, Size
@@ -186,18 +186,6 @@ def test_a_fire_lights_the_road_around_it(monkeypatch):
     assert red[0] > gains[0][2] + 8, "its light is orange"
 
 
-def test_water_mirrors_what_stands_beyond_it():
-    road = make_road(grey=70, sky=(60, 90, 150))
-    road[60:262, 470:500] = (250, 250, 250)  # a bright pole straight ahead
-    hazard = make_hazard("flood")
-    edit = edit_of(hazard, make_placement(hazard, 14.0, 0.0), images={FRONT: road})
-    (pole, aside), _ = project(PINHOLE, [(14.0, -0.1, 0.0), (14.0, 1.2, 0.0)])
-    image = edit.frames[FRONT][0].astype(int)
-    at_pole, at_side = (image[round(v), round(u)] for u, v in (pole, aside))
-    assert at_pole.mean() > at_side.mean() + 30
-    assert at_side[2] > at_side[0] + 10, "elsewhere it shows the blue sky"
-
-
 #: Rows by which what water mirrors stands higher than in still water: ripples are seen on the side turned here.
 LEAN = round(2 * 0.05 * PINHOLE.fy)
 
@@ -340,38 +328,3 @@ def test_optics_find_blur_and_noise():
         noises.append(optics.noise)
     assert blurs == pytest.approx([0.6, 1.0, 1.5], abs=0.2)
     assert noises[0] < noises[1] < noises[2]
-
-
-def test_a_black_frame_gives_a_black_insert_not_a_fault():
-    hazard = make_hazard()
-    black = np.zeros((540, 960, 3), np.uint8)
-    with np.errstate(all="raise"):
-        edit = edit_of(hazard, make_placement(hazard), images={FRONT: black})
-    assert edit.frames[FRONT][0].max() < 60
-
-
-@pytest.mark.parametrize(("pitch", "x"), [(0.5, 4.0), (0.35, 6.0), (-0.24, 25.0), (-0.27, 30.0)])
-def test_a_horizon_out_of_the_frame_is_no_fault(pitch, x):
-    camera = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4, pitch)})
-    hazard = make_hazard("drum")
-    edit = edit_of(hazard, make_placement(hazard, x, 0.0), make_scene(camera), {FRONT: make_road()})
-    assert isinstance(edit, Edit)
-
-
-def test_a_hazard_without_sprite_is_a_failure_with_its_name():
-    hazard = make_hazard().model_copy(update={"model": "no_such_thing"})
-    failure = edit_of(hazard, make_placement(hazard))
-    assert isinstance(failure, EditFailure)
-    assert "cannot draw 'cone'" in failure.reason
-
-
-def test_real_drive(real):
-    """On a recorded frame: only the mask changes, and the report says what light was found."""
-    path = real / "udacity_lanelines" / "scenes" / "lanelines_050" / "frame.jpg"
-    frame = cv2.imread(str(path))[..., ::-1].copy()
-    hazard = make_hazard("drum")
-    edit = edit_of(hazard, make_placement(hazard), make_scene(), {FRONT: frame})
-    assert isinstance(edit, Edit)
-    image, mask = edit.frames[FRONT]
-    assert np.array_equal(image[mask == 0], frame[mask == 0])
-    assert edit.report["inpainter"]["light"]["light"] in {"sun", "sun from an unknown side"}

@@ -10,7 +10,7 @@ import pytest
 from cfgen.geometry.camera import at_pose, project
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.composite import inpainter, sprites
-from cfgen.inpaint.composite.inpainter import gait_of, in_step
+from cfgen.inpaint.composite.inpainter import in_step
 from cfgen.inpaint.protocol import InpaintRequest, Setting
 from cfgen.records import HazardMotion
 from tests.inpaint.composite.test_composite import (
@@ -25,13 +25,6 @@ from tests.inpaint.composite.test_composite import (
 )
 
 MODEL, STRIDE = "pedestrian_walking", 1.36
-WALKERS = [
-    (model, variant)
-    for model in sprites.list_models()
-    if not model.endswith("_gait")
-    for variant in sprites.list_variants(model)
-    if "stride" in sprites.load(model, variant).meta["params"]
-]
 
 
 @pytest.fixture
@@ -59,11 +52,6 @@ def make_request(t, vy, since=None):
     image = make_road()
     mask = np.zeros(image.shape[:2], np.uint8)
     return InpaintRequest(image, mask, PINHOLE, hazard, placement, Setting(image, PINHOLE, placement), 0, t)
-
-
-def test_a_stride_brings_all_phases_once_in_their_order():
-    quarters = [in_step({"stride": STRIDE, "phase": 1}, make_request(-t * STRIDE / 4, 1.0)) for t in range(9)]
-    assert quarters == ["", "0", "3", "2", "", "0", "3", "2", ""], "back in time: backwards through the gait"
 
 
 @pytest.mark.parametrize(
@@ -116,22 +104,3 @@ def test_in_every_phase_height_is_within_3_percent_and_the_foot_within_2_pixels(
         tall = foot[1] - head[1]
         assert abs(rows[0] - head[1]) <= 0.03 * tall + 2
         assert abs(rows[-1] - foot[1]) <= 2 + 0.03 * tall
-
-
-@pytest.mark.parametrize("model", ["cyclist", "motorcyclist", "moped", "scooter_rider"])
-def test_a_shipped_rider_who_waits_has_a_foot_down(model):
-    for variant in sprites.list_variants(model):
-        riding, waiting = sprites.load(model, variant), sprites.load(*gait_of(model, variant, "stand"))
-        assert waiting.meta["params"]["waits"]
-        assert waiting.size == pytest.approx(riding.size, rel=0.35)
-        assert abs(waiting.seen_from(math.pi / 2, 0.05) - math.pi / 2) < 0.1
-
-
-@pytest.mark.parametrize("key", WALKERS, ids="/".join)
-def test_a_shipped_walker_has_its_whole_gait(key):
-    params = sprites.load(*key).meta["params"]
-    for step in ({"0", "1", "2", "3"} - {str(params["phase"])}) | {"stand"}:
-        model, variant = gait_of(*key, step)
-        phase = sprites.load(model, variant)
-        assert phase.meta["params"]["stride"] == params["stride"]
-        assert phase.size[2] == pytest.approx(sprites.load(*key).size[2], rel=0.08)

@@ -141,17 +141,6 @@ def test_the_hazard_is_turned_to_a_view_that_its_sprite_has_and_the_mask_leaves_
     assert max(turned) > 0.02
 
 
-def test_what_is_about_as_wide_as_long_is_turned_as_far_as_its_nearest_view():
-    hazard = make_hazard("car_fire", variant="sedan")
-    sprite = sprites.load("car_fire", "sedan")
-    for yaw in np.linspace(-3.0, 3.0, 9):
-        edit = edit_of(hazard, make_placement(hazard, 20.0, 0.0, float(yaw)), images={FRONT: make_road()})
-        azimuth = math.pi - yaw - math.radians(edit.report["inpainter"]["turned_deg"])
-        assert math.remainder(azimuth - sprite.seen_from(azimuth, 0.07), math.tau) == pytest.approx(
-            0, abs=0.01
-        )
-
-
 @pytest.mark.parametrize("distance", [9.0, 40.0])
 def test_of_what_is_just_out_of_view_nothing_is_drawn(distance):
     """Its box reaches into the picture, none of its points does."""

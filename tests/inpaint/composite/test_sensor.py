@@ -1,16 +1,12 @@
 """What a sensor does to light, against mosaics and wells made up here."""
 
-from dataclasses import replace
-
 import cv2
 import numpy as np
 import pytest
 
 from cfgen.geometry.camera import mounted
-from cfgen.inpaint.composite.harmonize import _read
-from cfgen.inpaint.composite.optics import Optics, Sensor, demosaic, expose, find_sensor, settle
-from cfgen.inpaint.protocol import Setting
-from cfgen.records import Camera, Placement, Size
+from cfgen.inpaint.composite.optics import Optics, Sensor, expose, find_sensor, settle
+from cfgen.records import Camera
 
 CAMERA = Camera(width=520, height=400, fx=500, fy=500, cx=260, cy=200, T_cam_ego=mounted(1.4, 0.02))
 WHOLE = np.ones((60, 80), np.float32)
@@ -103,23 +99,6 @@ def test_a_frame_without_a_mosaic_has_none():
     assert find_sensor(np.full((300, 400, 3), 90, np.uint8)).blue is None
 
 
-def test_a_mosaic_whose_colours_scaling_took_is_told_from_one_that_has_them():
-    frame = as_pixels(mosaicked(scene(), (1, 1)))
-    ycc = cv2.cvtColor(frame, cv2.COLOR_RGB2YCrCb)
-    ycc[..., 1:] = cv2.GaussianBlur(ycc[..., 1:], (0, 0), 3.0)
-    pale = cv2.cvtColor(ycc, cv2.COLOR_YCrCb2RGB)
-    assert find_sensor(pale).blue == (1, 1), "its mark is on brightness still"
-    placed = Placement(
-        zone="ego_lane", x=10, y=0, yaw=0, size=Size(length=1, width=1, height=1), distance_m=10, lateral_m=0,
-        required_decel=1, foot_px=(130, 150), box_px=(110, 110, 150, 150),
-    )  # fmt: skip
-    bare = Setting(np.tile(pale, (2, 2, 1)), CAMERA, placed, bare=True)
-    assert _read(bare, {}).sensor.blue is None
-    assert _read(replace(bare, bare=False), {}).sensor.blue == (1, 1), (
-        "compression by a lattice is put on anyway"
-    )
-
-
 def test_an_insert_in_a_blurred_frame_without_a_mosaic_is_blurred_grain_and_all():
     grain = np.random.default_rng(0).normal(90, 4, (60, 80, 3)).astype(np.float32)
     cover = np.zeros((60, 80), np.float32)
@@ -152,11 +131,3 @@ def test_grain_is_in_what_is_new_alone_and_coloured():
     luma = codes @ np.array([0.299, 0.587, 0.114])
     assert 2 < luma.std() < 4
     assert (codes[..., 2] - luma).std() > 1
-
-
-def test_one_colour_stays_one():
-    sites = (0, np.s_[1::2, 1::2]), (1, np.s_[1::2, ::2]), (1, np.s_[::2, 1::2]), (2, np.s_[::2, ::2])
-    colour, raw = np.array([0.3, 0.5, 0.7], np.float32), np.empty((10, 12), np.float32)
-    for channel, site in sites:
-        raw[site] = colour[channel]
-    assert np.allclose(demosaic(raw, sites), colour)

@@ -7,28 +7,14 @@ import numpy as np
 import pytest
 
 from cfgen.geometry.camera import project
-from cfgen.inpaint.composite import sprites
-from cfgen.inpaint.composite.draw import _calmed, _shine, draw
-from cfgen.inpaint.composite.light import estimate, look_around
-from cfgen.inpaint.protocol import Setting
 from tests.inpaint.composite.test_composite import (
     FRONT,
     PINHOLE,
     edit_of,
     make_hazard,
-    make_light,
     make_placement,
     make_road,
 )
-
-
-def test_what_is_mirrored_has_no_seam_where_one_side_of_the_frame_is_dark():
-    frame = make_road()
-    frame[:, : frame.shape[1] // 2] //= 8
-    light = look_around(frame, PINHOLE, np.full(3, 0.1, np.float32), 0.12, 1.1)
-    assert np.ptp(light, axis=1).max() > 0.3
-    steps = np.abs(np.diff(np.hstack([light, light[:, :1]]), axis=1))
-    assert (steps <= 0.15 * np.ptp(light, axis=1, keepdims=True)).all()
 
 
 @pytest.mark.parametrize("road", [(95, 95, 95), (40, 60, 110)])
@@ -42,52 +28,6 @@ def test_flames_keep_their_orange_whatever_the_colour_of_the_light_on_the_road(r
     assert len(flames) > 800
     assert np.median(flames[:, 0] - flames[:, 1]) > 15
     assert np.median(flames[:, 1] - flames[:, 2]) > 15
-
-
-@pytest.mark.parametrize(
-    ("model", "burns"), [("fire", True), ("car_fire", True), ("police_car", False), ("tram", False)]
-)
-def test_a_car_on_fire_burns_and_beacons_do_not(model, burns):
-    variant = sprites.list_variants(model)[0]
-    sprite = sprites.load(model, variant)
-    placement = make_placement(make_hazard(model, variant=variant), 16.0, 0.0)
-    assert draw(sprite, PINHOLE, placement, make_light()).burns is burns
-
-
-def test_flames_do_not_burn_out_in_a_camera_of_strong_contrast():
-    sprite = sprites.load("car_fire", "sedan")
-    levels = []
-    for contrast in (1.0, 1.6):
-        light = make_light(contrast=contrast)
-        gain, white = _shine(sprite, light), float(light.ground.mean()) / light.albedo
-        levels.append(0.7 * gain * white * (0.7 * gain / light.albedo) ** light.steepness)
-    assert levels[1] == pytest.approx(levels[0], rel=0.05)
-
-
-def test_smoke_is_drawn_without_the_speckle_of_few_paths():
-    view = sprites.load("smoke", sprites.list_variants("smoke")[0]).view(math.pi)
-    speckle = [np.abs(np.diff(rgba[..., 1], axis=1)).mean() for rgba in (_calmed(view.rgba)[0], view.rgba)]
-    assert speckle[0] < 0.7 * speckle[1]
-    car = sprites.load("van", "white").view(math.pi)
-    assert np.array_equal(_calmed(car.rgba)[0], car.rgba)
-
-
-def test_bright_surroundings_light_what_stands_in_the_shade():
-    dim, hills = make_road(grey=25, sky=(150, 180, 215)), make_road(grey=25, sky=(150, 180, 215))
-    dim[160:262] = (30, 40, 30)
-    hills[160:262] = (150, 130, 90)
-    gains, levels = [], []
-    for image in (dim, hills):
-        hazard = make_hazard("van", variant="white")
-        placement = make_placement(hazard, 16.0, 0.0)
-        gains.append(estimate(Setting(image, PINHOLE, placement)).bounce)
-        edit = edit_of(hazard, placement, images={FRONT: image})
-        (low, high), _ = project(PINHOLE, [(14.0, -0.5, 0.9), (14.0, 0.5, 1.6)])
-        part = edit.frames[FRONT][0][round(high[1]) : round(low[1]), round(high[0]) : round(low[0])]
-        levels.append(part.mean())
-    assert 1 <= gains[0] < 1.3
-    assert gains[1] > 1.5
-    assert levels[1] > 1.1 * levels[0]
 
 
 @pytest.mark.parametrize("speed", [0.0, 4.0, 12.0])

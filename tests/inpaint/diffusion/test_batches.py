@@ -36,11 +36,3 @@ def test_enough_memory_leaves_no_trace():
 def test_a_single_image_that_does_not_fit_is_an_error_that_says_what_to_do():
     with pytest.raises(CfgenError, match=r"out of memory with a single image.*resolution"):
         list(Batches(4).run(range(4), fits(0, [])))
-
-
-def test_other_errors_pass():
-    def broken(part):
-        raise RuntimeError("mat1 and mat2")
-
-    with pytest.raises(RuntimeError, match="mat1"):
-        list(Batches(4).run(range(4), broken))

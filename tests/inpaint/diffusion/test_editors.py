@@ -8,18 +8,14 @@ from dataclasses import replace
 import cv2
 import numpy as np
 import pytest
-import torch
 
-from cfgen.core.errors import CfgenError, InpaintRefusedError, InputError
-from cfgen.inpaint.diffusion.base import instruction, light_words, schedule
-from cfgen.inpaint.diffusion.canvas import canvas_size
+from cfgen.core.errors import InpaintRefusedError
 from cfgen.inpaint.diffusion.flux import FluxFill, FluxKontext
 from cfgen.inpaint.diffusion.flux2_klein import Flux2Klein
 from cfgen.inpaint.diffusion.longcat import LongCatImageEdit
 from cfgen.inpaint.diffusion.qwen_image_edit import QwenImageEdit, QwenImageEditPlus
 from cfgen.inpaint.diffusion.z_image import ZImage
 from cfgen.inpaint.edit import Edit, make_edits
-from cfgen.inpaint.registry import INPAINTERS
 from tests.inpaint.diffusion.asked import apart, guided, picture, request
 from tests.inpaint.diffusion.tiny_editors import (
     tiny_fill,
@@ -30,7 +26,7 @@ from tests.inpaint.diffusion.tiny_editors import (
     tiny_qwen_plus,
     tiny_z_image,
 )  # fmt: skip
-from tests.inpaint.test_inpaint import make_hazard, make_job
+from tests.inpaint.test_inpaint import make_job
 
 #: Each editor and its tiny checkpoint.
 KINDS = {
@@ -139,42 +135,6 @@ def test_strength_is_the_noise_that_a_guides_insert_is_given(painter, monkeypatc
     assert all(later > 1.1 * earlier for earlier, later in itertools.pairwise(off)), off
 
 
-@pytest.mark.parametrize("bend", [1.0, 7.4])
-@pytest.mark.parametrize("start", [0.2, 0.5, 1.0])
-def test_a_schedule_starts_where_it_is_told_and_falls(start, bend):
-    sigmas = schedule(start, 4, bend)
-    assert sigmas[0] == pytest.approx(start)
-    assert sigmas == sorted(sigmas, reverse=True)
-    assert sigmas[-1] > 0
-
-
-@each
-def test_a_whole_schedule_is_the_pipelines_own(painter, monkeypatch):
-    made = painter()
-    task = made._task(0, request())
-    engine, seen = made._engine(), []
-    wanted = made._sigmas(engine, task)
-    pipe, kept = engine.pipe, engine.pipe.scheduler
-    step = type(kept).set_timesteps
-
-    @functools.wraps(step)
-    def watched(scheduler, *given, **more):
-        step(scheduler, *given, **more)
-        seen.append(scheduler.sigmas)
-
-    monkeypatch.setattr(type(kept), "set_timesteps", watched)
-    with torch.inference_mode():
-        made.call(
-            engine,
-            [task],
-            num_inference_steps=made.settings.steps,
-            generator=made.generators([task]),
-            output_type="latent",
-        )
-    assert pipe.scheduler is kept
-    assert wanted == pytest.approx(seen[0][:-1].tolist(), abs=1e-5)
-
-
 def test_without_a_mask_what_moved_is_moved_back_and_another_picture_is_refused(checkpoints, monkeypatch):
     """The model stands in: its answer is the crop, two pixels off, or noise."""
     made = LongCatImageEdit(model=checkpoints("longcat-image-edit"))
@@ -201,57 +161,3 @@ def test_outside_the_mask_frames_stay_bit_identical(painter):
     assert isinstance(edit, Edit)
     for key, (image, mask) in edit.frames.items():
         assert np.array_equal(image[mask == 0], job.images[key][mask == 0])
-
-
-@pytest.mark.parametrize("ratio", np.geomspace(0.4, 2.5, 41))
-def test_canvases_are_sizes_that_the_pipelines_take_as_they_are(ratio):
-    """As each pipeline works out the size of what it is given; one that comes out another size is an error."""
-    height, width = round(300 / ratio**0.5), round(300 * ratio**0.5)
-    for kind, module in zip(
-        (QwenImageEdit, QwenImageEditPlus, LongCatImageEdit), SIZED.values(), strict=True
-    ):
-        sized = importlib.import_module(f"diffusers.pipelines.{module}").calculate_dimensions
-        high, wide = kind.canvas(None, height, width)
-        assert sized(1024 * 1024, wide / high)[:2] == (wide, high)
-        assert wide / high == pytest.approx(width / height, rel=0.1)
-    for kind in (Flux2Klein, FluxKontext, ZImage, FluxFill):
-        high, wide = canvas_size(height, width, 1024, kind.multiple)
-        assert high * wide <= 1024 * 1024
-        assert (high % 16, wide % 16) == (0, 0)
-
-
-def test_a_pipeline_that_resizes_is_told_of(checkpoints, monkeypatch):
-    made = FluxKontext(model=checkpoints("flux-kontext"), steps=1, resolution=64)
-    told = FluxKontext.told
-    monkeypatch.setattr(made, "told", lambda *given: {**told(made, *given), "_auto_resize": True})
-    from diffusers.pipelines.flux import pipeline_flux_kontext_inpaint as module
-
-    monkeypatch.setattr(module, "PREFERRED_KONTEXT_RESOLUTIONS", [(96, 96)])
-    with pytest.raises(CfgenError, match=r"\(64, 64\) pixels .* to \(96, 96\): .* resizes"):
-        made.inpaint([request()])
-    with pytest.raises(InputError, match="resolution: input should be less than or equal to 1024"):
-        Flux2Klein(model=checkpoints("flux2-klein"), resolution=2048)
-
-
-def test_klein_encodes_negative_words_for_models_that_heed_them(tmp_path):
-    base = tiny_klein(tmp_path / "base", distilled=False)
-    words = [
-        Flux2Klein(model=str(base), resolution=64, guidance=4, negative_prompt=w) for w in ("", "cartoon")
-    ]
-    plain, told = (w.inpaint([request()])[0] for w in words)
-    assert apart(plain.image, told.image) > 0
-    assert told.report["negative_prompt"] == "cartoon"
-
-
-def test_orders_name_the_hazard_and_the_light_and_differ_when_guided():
-    asked = request(prompt="a fallen tree")
-    add, repaint = instruction(asked), instruction(guided(asked))
-    assert "a fallen tree" in add
-    assert light_words(asked.setting) in add
-    assert "Keep its place, size" in repaint
-    null = make_hazard("the same road").model_copy(update={"kind": "null"})
-    assert "Add" not in instruction(replace(asked, hazard=null))
-
-
-def test_every_local_model_has_a_name():
-    assert {"sdxl", *KINDS} <= set(INPAINTERS.names())

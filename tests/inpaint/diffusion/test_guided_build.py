@@ -7,7 +7,6 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.benchmark.frames import frame_file
 from cfgen.core.files import read_image
 from cfgen.core.interrupts import Interrupted
 from cfgen.core.paths import scenarios_dir
@@ -98,25 +97,6 @@ def composite(scenes: Path, out: Path) -> list[str]:
     ]
 
 
-def test_provenance_tells_of_both_and_the_null_arm_went_through_the_same_steps(bench):
-    for case in Store(bench).cases():
-        report = case.provenance.report
-        assert report["guide"]["name"] == "composite"
-        assert "sprite" in report["guide"]
-        assert report["inpainter"]["strength"] == 0.0101
-        assert case.provenance.inpainter == "sdxl"
-        assert "null" in case.arms
-        folder = Store(bench).case_dir(case.case_id)
-        original = read_image(folder / "original.png").astype(int)
-        null = frame_file(Store(bench), case, "frames/null/front@0.png").read()
-        moved = np.abs(null - original).max(-1)
-        assert moved.any()
-        assert moved[read_mask(folder)].mean() < 6
-        assert not moved[~read_mask(folder)].any()
-    assert Store(bench).benchmark.guide == "composite"
-    assert run("bench", "verify", bench)[0] == 0
-
-
 def test_an_interrupted_build_goes_on_to_the_same_end_in_stages(bench, clear, scenes, tmp_path, monkeypatch):
     """Serially at first, then two processes that place and look, and one that holds the model."""
     out = tmp_path / "b"
@@ -136,16 +116,6 @@ def test_an_interrupted_build_goes_on_to_the_same_end_in_stages(bench, clear, sc
     assert run(*again, "--jobs", "2", "--perception", "colour")[0] == 0
     assert len(calls) == painted, "not in this process"
     assert tree(out, *KEPT) == tree(bench, *KEPT)
-
-
-def test_a_build_may_go_on_with_smaller_batches(bench, clear, scenes):
-    assert run(*guided(clear, scenes, bench, 5, "--controls", "null", batch_size=3))[0] == 0
-
-
-def test_another_guide_in_the_same_folder_is_an_error(bench, clear, scenes):
-    code, _, err = run(*arguments(clear, scenes, bench, 5, "--controls", "null"))
-    assert code == 2
-    assert "was built with guide = composite, now asked for" in err
 
 
 def test_noise_is_refused_by_the_gates_with_reasons(tiny, scenes, tmp_path):

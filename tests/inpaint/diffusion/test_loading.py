@@ -11,7 +11,6 @@ from cfgen.inpaint.diffusion.sdxl import Sdxl
 from cfgen.inpaint.registry import create_inpainter
 from tests.benches import run
 from tests.inpaint.diffusion.asked import apart, request
-from tests.inpaint.diffusion.one_file import single_file
 from tests.inpaint.diffusion.tiny_sdxl import diffusers, torch
 
 
@@ -64,41 +63,6 @@ def test_a_preset_brings_its_steps_scheduler_guidance_and_adapter(tiny, adapter,
     assert "/" in other.settings.preset_lora, "by default its adapter comes from the Hub"
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("euler", "EulerDiscreteScheduler"),
-        ("euler_a", "EulerAncestralDiscreteScheduler"),
-        ("dpmpp_2m", "DPMSolverMultistepScheduler"),
-        ("dpmpp_2m_karras", "DPMSolverMultistepScheduler"),
-        ("ddim", "DDIMScheduler"),
-        ("unipc", "UniPCMultistepScheduler"),
-        ("lcm", "LCMScheduler"),
-    ],
-)
-def test_every_scheduler_runs_alike_in_batches_and_alone(tiny, name, kind):
-    painter = sdxl(tiny, scheduler=name)
-    asked = [request(seed=1), request(seed=2)]
-    both, alone = painter.inpaint(asked), painter.inpaint(asked[1:])
-    assert both[0].report["scheduler"] == kind
-    assert apart(both[1].image, alone[0].image) <= 1
-
-
-def test_a_single_file_gives_what_its_folder_gives(tiny, tmp_path):
-    file = single_file(tiny, tmp_path / "model.safetensors")
-    one, folder = painted(sdxl(file, config=str(tiny))), painted(sdxl(tiny))
-    assert apart(one.image, folder.image) <= 1
-    assert one.report["revision"] != folder.report["revision"]
-
-
-def test_compiling_is_asked_of_the_unet(tiny):
-    with torch.compiler.set_stance("force_eager"):
-        painter = sdxl(tiny, compile=True)
-        report = painted(painter).report
-    assert report["compile"] is True
-    assert painter._engine().pipe.unet._compiled_call_impl is not None
-
-
 def test_a_folder_is_told_from_another_by_its_weights(tiny, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(tiny, copy)
@@ -139,37 +103,6 @@ def test_a_missing_folder_is_told_before_anything_is_built(tmp_path, model):
     assert not (tmp_path / "b").exists()
 
 
-def test_a_folder_of_something_else_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"expected model_index.json in it, found none"):
-        sdxl(tmp_path)
-
-
-def test_a_hub_that_cannot_be_reached_is_one_clear_line(tmp_path, monkeypatch):
-    import huggingface_hub.constants
-
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(InputError, match=r"cannot be had from the Hub.*give model=FOLDER") as caught:
-        painted(Sdxl(model="cfgen-tests/no-such-model"))
-    assert "\n" not in str(caught.value)
-    model = ("--inpainter", "sdxl", "--inpainter-options", "model=cfgen-tests/no-such-model")
-    code, _, err = run("build", "--n", 1, "--out", tmp_path / "b", *model)
-    assert (code, err.count("\n")) == (2, 1)
-    assert "cannot be had from the Hub" in err
-    assert not (tmp_path / "b").exists()
-
-
-def test_a_lora_that_is_not_there_or_does_not_fit_is_named(tiny, tmp_path):
-    from safetensors.torch import save_file
-
-    with pytest.raises(InputError, match=r"LoRA '.*nothing.safetensors' cannot be loaded"):
-        painted(sdxl(tiny, lora=str(tmp_path / "nothing.safetensors")))
-    other = {"unet.other_blocks.0.to_q.lora_A.weight": torch.zeros(2, 8)}
-    other |= {"unet.other_blocks.0.to_q.lora_B.weight": torch.zeros(8, 2)}
-    save_file(other, tmp_path / "other.safetensors")
-    with pytest.raises(InputError, match=r"LoRA '.*other.safetensors' cannot be loaded \("):
-        painted(sdxl(tiny, lora=str(tmp_path / "other.safetensors")))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -190,15 +123,6 @@ def test_wrong_options_are_named(tiny, options, message):
         create_inpainter("sdxl", {"model": str(tiny), **options})
 
 
-def test_a_machine_without_a_gpu_says_so(tiny, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(
-        InputError, match=r"device=cuda: expected a CUDA GPU, PyTorch .* finds none; use device=cpu"
-    ):
-        sdxl(tiny, device="cuda")
-    assert sdxl(tiny).device == "cpu"
-
-
 @pytest.mark.parametrize("package", ["torch", "diffusers", "accelerate"])
 def test_a_missing_package_names_the_extra(tiny, monkeypatch, package):
     real = builtins.__import__
@@ -211,17 +135,3 @@ def test_a_missing_package_names_the_extra(tiny, monkeypatch, package):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtraError, match=rf"inpainter 'sdxl' needs .*'{package}'.*\.\[sdxl\]"):
         sdxl(tiny)
-
-
-def test_peft_is_needed_for_adapters_only(tiny, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *more):
-        if name == "peft":
-            raise ImportError("No module named 'peft'", name="peft")
-        return real(name, *more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    sdxl(tiny)
-    with pytest.raises(MissingExtraError, match=r"'peft'.*\.\[sdxl\]"):
-        sdxl(tiny, lora="x")

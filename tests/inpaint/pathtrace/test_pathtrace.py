@@ -1,14 +1,13 @@
 """The path tracer: its cameras here, its renders where an interpreter with bpy is named in CFGEN_BLENDER_PYTHON."""
 
 import os
-import pickle
 import sys
 from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
-from cfgen.core.errors import CfgenError, MissingExtraError
+from cfgen.core.errors import MissingExtraError
 from cfgen.geometry.camera import cropped, mounted, project
 from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.inpaint.pathtrace.inpainter import PathTrace, _pinhole
@@ -54,22 +53,6 @@ def test_without_bpy_the_error_names_the_install_command():
     tracer = PathTrace(python=sys.executable)
     with pytest.raises(MissingExtraError, match=r"pip install \"\.\[pathtrace\]\""):
         tracer.can_draw(_hazard(tracer=None))
-
-
-def test_an_interpreter_that_is_not_there_is_named():
-    with pytest.raises(CfgenError, match="cannot start '/no/such/python'"):
-        PathTrace(python="/no/such/python").can_draw(_hazard(tracer=None))
-
-
-@pytest.mark.parametrize("options", [{"samples": -1}, {"samples": 0}, {"threads": -2}])
-def test_options_out_of_range_are_refused_at_once(options):
-    [(name, value)] = options.items()
-    with pytest.raises(CfgenError, match=rf"option {name}: expected \d to \d+, found {value}"):
-        PathTrace(**options)
-
-
-def test_it_can_be_sent_to_another_process():
-    assert pickle.loads(pickle.dumps(PathTrace(samples=7))).options == {"samples": 7}
 
 
 def _hazard(tracer):
