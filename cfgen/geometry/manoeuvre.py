@@ -142,9 +142,14 @@ def keeps_lateral(action: str, driven: Done) -> Margin:
     words = f"{action}: {toward:.1f} m to that side, {away:.1f} m to the other"
     if action in ASIDE:
         return _between(-toward, -0.5, -0.1, "m", words)
+    return _keeps_shift(action, toward, away, side * driven.aside, words)
+
+
+def _keeps_shift(action: str, toward: float, away: float, aside: float, words: str) -> Margin:
+    """The same of a lane change or a nudge on a straight road: m to its side, to the other, and at the end."""
     if action.startswith("lane change"):
-        if 2.2 <= side * driven.aside <= 6.0:
-            return Margin(True, side * driven.aside - 2.2, "m", words)
+        if 2.2 <= aside <= 6.0:
+            return Margin(True, aside - 2.2, "m", words)
         return Margin(False, 2.2 - toward, "m", words) if toward <= 0.8 else _OPEN
     if action.startswith("out-of-lane nudge"):
         if 1.2 <= toward <= 4.5 and away <= 0.5:

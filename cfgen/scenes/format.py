@@ -395,7 +395,12 @@ def _fits_together(scene: Scene) -> None:
     names = [camera.name for camera in scene.cameras]
     if len(set(names)) < len(names):
         raise ValueError(f"cameras: expected each name once, found {names}")
-    paths = set()
+    _frames_fit(scene, names)
+
+
+def _frames_fit(scene: Scene, names: list[str]) -> None:
+    """Each frame is of a camera that there is, at a time of its own that the history covers."""
+    moments = set()
     for frame in scene.frames:
         if frame.camera not in names:
             raise ValueError(f"frames: '{frame.image}' is of camera '{frame.camera}'; known are {names}")
@@ -406,9 +411,9 @@ def _fits_together(scene: Scene) -> None:
                 f"frames: '{frame.image}' is at t = {frame.t:g} s, but history starts at {scene.history.t[0]:g} s: "
                 "where the car stood then is unknown; give a longer history or leave out the frame"
             )
-        if (frame.camera, frame.t) in paths:
+        if (frame.camera, frame.t) in moments:
             raise ValueError(f"frames: camera '{frame.camera}' has two frames at t = {frame.t:g} s")
-        paths.add((frame.camera, frame.t))
+        moments.add((frame.camera, frame.t))
     without = [name for name in names if all(frame.camera != name for frame in scene.frames)]
     if without:
         raise ValueError(f"frames: camera '{without[0]}' has none; leave the camera out or add its frame")

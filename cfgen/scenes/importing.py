@@ -33,7 +33,7 @@ from cfgen.scenes.drive import (
     identifier,
     plain,
 )
-from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
+from cfgen.scenes.folder import SCENE_FILE, Image, SceneFolder, write_scene
 from cfgen.scenes.format import SceneFile, content_of
 from cfgen.scenes.readers.camera_options import in_words
 from cfgen.version import __version__
@@ -414,10 +414,7 @@ def _import_one(
     scene, images = moment.cut(frame_times)
     scene = scene.model_copy(update={"extra": {**scene.extra, **stated}})
     if lossless:
-        names = {n: n.removesuffix(".jpg") + ".png" for n, i in images.items() if isinstance(i, np.ndarray)}
-        frames = tuple(f.model_copy(update={"image": names.get(f.image, f.image)}) for f in scene.frames)
-        scene = scene.model_copy(update={"frames": frames})
-        images = {names.get(name, name): image for name, image in images.items()}
+        scene, images = _as_png(scene, images)
     with reading(
         folder / SCENE_FILE, "a scene that loads again", "the log or its calibration has values no car has"
     ):
@@ -444,13 +441,29 @@ def _import_one(
         if not existed:
             shutil.rmtree(folder, ignore_errors=True)
         raise
+    _report(summary, scene, written, originals)
+    return True
+
+
+def _as_png(
+    scene: Scene, images: Mapping[str, Image | bytes | Path]
+) -> tuple[Scene, dict[str, Image | bytes | Path]]:
+    """With the names of files that keep decoded pixels as they are."""
+    names = {n: n.removesuffix(".jpg") + ".png" for n, i in images.items() if isinstance(i, np.ndarray)}
+    frames = tuple(f.model_copy(update={"image": names.get(f.image, f.image)}) for f in scene.frames)
+    renamed = {names.get(name, name): image for name, image in images.items()}
+    return scene.model_copy(update={"frames": frames}), renamed
+
+
+def _report(
+    summary: ImportSummary, scene: Scene, written: SceneFolder, originals: Mapping[str, Image | bytes | Path]
+) -> None:
     linked = sum(isinstance(image, Path) for image in originals.values())
     summary.linked, summary.copied = summary.linked + linked, summary.copied + len(originals) - linked
     if isinstance(guessed := scene.extra.get(TOLD), dict):
         summary.cameras.setdefault(_drive_of(scene), in_words(guessed))
     if doubt := motion_doubt(written):
         summary.notes.setdefault(_drive_of(scene), f"{scene.scene_id}: {doubt}")
-    return True
 
 
 def _drive_of(scene: Scene) -> str:

@@ -180,16 +180,9 @@ def _weigh(
     lines = typical([read_lane_lines(view.road, view.lanes, start) for view in views])
     if perceiver is None or perceiver.weaker:
         lines = LaneReading(reason=f"perception '{perceiver.name if perceiver else 'none'}' sees none")
-    unbelieved = ""
-    if "yaw_deg" in values.unknown and lines.yaw_deg is not None and lines.sure:
-        if abs(lines.yaw_deg) < SETTINGS.most_yaw_deg:
-            values.take({"yaw_deg": lines.yaw_deg}, "lane lines")
-        else:
-            unbelieved = (
-                f"the clear lines run {abs(lines.yaw_deg):.0f} degrees off the car's direction (expected under "
-                f"{SETTINGS.most_yaw_deg:g}): a turn, a forecourt or a car park?"
-            )
-            lines = LaneReading(reason=unbelieved)
+    unbelieved = _take_yaw(values, lines)
+    if unbelieved:
+        lines = LaneReading(reason=unbelieved)
     things = [(view.things or (), SETTINGS.tilt) for view in views]
     clues = _clues(start, values, lines, views)
     fit, gap, why = _fit_with_doubt(start, things, clues)
@@ -197,13 +190,7 @@ def _weigh(
     if "camera_height_m" in values.unknown and not low <= fit.height <= high:
         unbelieved = f"all clues say a height of {fit.height:.2f} m (expected {low:g} to {high:g} m)"
         fit = fit_camera(start, [], clues[:2])
-    row = float(np.clip(start.cy - start.fy * math.tan(fit.pitch), 1, start.height - 2))
-    for name, value, source, scale in (
-        ("horizon_row", row, fit.by[0], start.height),
-        ("camera_height_m", fit.height, fit.by[1], SETTINGS.height_m),
-    ):
-        moved = source == GUESS and abs(value - values.values[name]) > SETTINGS.moved * scale
-        values.take({name: value}, "clues" if moved else source)
+    _take_fit(start, values, fit)
     evidence = {
         "confidence": round(lines.confidence * math.exp(-gap), 2),
         "reason": lines.reason,
@@ -213,6 +200,30 @@ def _weigh(
         evidence |= {SEEN_BY: perceiver.name, THINGS_SOUGHT: any(view.things is not None for view in views)}
     evidence |= ({UNBELIEVED: unbelieved} if unbelieved else {}) | ({APART: why} if why else {})
     return evidence | doubts(fit)
+
+
+def _take_fit(start: Camera, values: _Values, fit: CameraFit) -> None:
+    """Take horizon and height into ``values``, with who decides them."""
+    row = float(np.clip(start.cy - start.fy * math.tan(fit.pitch), 1, start.height - 2))
+    for name, value, source, scale in (
+        ("horizon_row", row, fit.by[0], start.height),
+        ("camera_height_m", fit.height, fit.by[1], SETTINGS.height_m),
+    ):
+        moved = source == GUESS and abs(value - values.values[name]) > SETTINGS.moved * scale
+        values.take({name: value}, "clues" if moved else source)
+
+
+def _take_yaw(values: _Values, lines: LaneReading) -> str:
+    """Take the yaw of clear lane lines into ``values``; why they are not those of the car's own road, else ""."""
+    if "yaw_deg" not in values.unknown or lines.yaw_deg is None or not lines.sure:
+        return ""
+    if abs(lines.yaw_deg) < SETTINGS.most_yaw_deg:
+        values.take({"yaw_deg": lines.yaw_deg}, "lane lines")
+        return ""
+    return (
+        f"the clear lines run {abs(lines.yaw_deg):.0f} degrees off the car's direction (expected under "
+        f"{SETTINGS.most_yaw_deg:g}): a turn, a forecourt or a car park?"
+    )
 
 
 def _views(start: Camera, images: Iterable[np.ndarray], perceiver: Perceiver | None) -> list[SceneView]:

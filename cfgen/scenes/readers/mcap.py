@@ -472,6 +472,18 @@ def _between(transforms: list[Any], base: str, frame: str) -> Array | None:
     return reached.get(frame)
 
 
+def _lens(info: Any, rectified: bool) -> tuple[Any, tuple[float, ...]]:
+    """Its model and distortion."""
+    bends = () if rectified else tuple(float(each) for each in info.d)
+    model: Any = _MODELS.get(str(info.distortion_model)) if bends else "pinhole"
+    if model is None:
+        raise ValueError(f"distortion model '{info.distortion_model}'; known are {', '.join(_MODELS)}")
+    if model != "opencv":
+        return model, bends
+    bends = (*bends, 0.0) if len(bends) == 4 else bends
+    return (model, bends) if any(bends) else ("pinhole", ())
+
+
 def _camera(info: Any, topic: str, index: int, mounting: Array) -> Camera:
     """A rectified topic's by P, another's by K and D (sensor_msgs/CameraInfo)."""
     parts = topic.strip("/").split("/")
@@ -480,17 +492,11 @@ def _camera(info: Any, topic: str, index: int, mounting: Array) -> Camera:
     if not k[0, 0]:
         raise ValueError("a camera_info of zeros; the camera was not calibrated")
     turned = from_rotation(info.r, np.zeros(3)) if rectified else np.eye(4)
-    bends = () if rectified else tuple(float(each) for each in info.d)
-    model = _MODELS.get(str(info.distortion_model)) if bends else "pinhole"
-    if model is None:
-        raise ValueError(f"distortion model '{info.distortion_model}'; known are {', '.join(_MODELS)}")
-    if model == "opencv":
-        bends = (*bends, 0.0) if len(bends) == 4 else bends
-        model, bends = (model, bends) if any(bends) else ("pinhole", ())
+    lens, bends = _lens(info, rectified)
     own = [part for part in parts if part != "compressed" and not part.startswith("image")]
     return Camera(
         name="front" if index == 0 else identifier("-".join(own or parts)),
-        model=model,
+        model=lens,
         width=int(info.width),
         height=int(info.height),
         fx=k[0, 0],

@@ -5,7 +5,7 @@ import itertools
 import math
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -260,29 +260,14 @@ def _place_in(words: str) -> tuple[float, float] | None:
 
 
 def _csv(path: Path) -> Track:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = list(csv.DictReader(file))
-    columns = {name.strip().lower(): name for name in (rows[0] if rows else {}) if name}
-    required = (
-        ("t", "time", "timestamp"),
-        ("lat", "latitude"),
-        ("lon", "lng", "longitude"),
-        ("speed", "speed_mps"),
-    )
-    t, latitude, longitude, speed = (
-        next((columns[name] for name in names if name in columns), None) for names in required
-    )
-    if not (t and latitude and longitude):
-        raise InputError(f"{path}: expected columns t (or time), lat and lon, found {list(columns)}")
+    rows = _csv_rows(path, "the track")
+    t, latitude, longitude, speed = _csv_columns(path, rows)
     absolute = False
     fixes = []
     for number, row in enumerate(rows, start=2):
         try:
-            when = str(row[t]).strip()
-            try:
-                seconds = float(when)
-            except ValueError:
-                seconds, absolute = _utc(when), True
+            seconds, is_utc = _csv_time(str(row[t]).strip())
+            absolute = absolute or is_utc
             north, east = (_degrees(row[name]) for name in (latitude, longitude))
             if not np.isfinite([seconds, north, east]).all():
                 continue
@@ -292,14 +277,59 @@ def _csv(path: Path) -> Track:
                 f"{path}: row {number}: expected times, degrees and m/s, found {error}"
             ) from error
         for name, degrees, bound in ((latitude, north, 90), (longitude, east, 180)):
-            if abs(degrees) > bound:
-                raise InputError(
-                    f"{path}: row {number}: column '{name}': expected degrees from -{bound} to {bound}, found "
-                    f"{degrees:g}; are '{latitude}' and '{longitude}' swapped, or in other units?"
-                )
+            _check_degrees(degrees, bound, f"{path}: row {number}: column '{name}'", (latitude, longitude))
     dropped = len(rows) - len(fixes)
     by = f"{path.name}, without {dropped} rows that have no fix" if dropped else path.name
     return Track.of(by, fixes, absolute=absolute or (bool(fixes) and fixes[0][0] > 1e8))
+
+
+def _csv_columns(path: Path, rows: Sequence[Mapping[str, str]]) -> tuple[str, str, str, str | None]:
+    """Of time, latitude, longitude and, where there is one, speed."""
+    columns = {name.strip().lower(): name for name in (rows[0] if rows else {}) if name}
+
+    def column(*names: str) -> str | None:
+        return next((columns[name] for name in names if name in columns), None)
+
+    t, latitude, longitude = (
+        column("t", "time", "timestamp"),
+        column("lat", "latitude"),
+        column("lon", "lng", "longitude"),
+    )
+    if not (t and latitude and longitude):
+        raise InputError(f"{path}: expected columns t (or time), lat and lon, found {list(columns)}")
+    return t, latitude, longitude, column("speed", "speed_mps")
+
+
+def _csv_time(text: str) -> tuple[float, bool]:
+    """Seconds, and whether they are those of UTC."""
+    try:
+        return float(text), False
+    except ValueError:
+        return _utc(text), True
+
+
+def _check_degrees(degrees: float, bound: float, where: str, columns: tuple[str, str]) -> None:
+    if abs(degrees) > bound:
+        raise InputError(
+            f"{where}: expected degrees from -{bound} to {bound}, found {degrees:g}; are '{columns[0]}' and "
+            f"'{columns[1]}' swapped, or in other units?"
+        )
+
+
+def _csv_rows(path: Path, contents: str) -> list[dict[str, str]]:
+    """
+    Raises:
+        InputError: it cannot be read, or is no CSV file.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            return list(csv.DictReader(file))
+    except OSError as error:
+        raise InputError(f"{path}: cannot read {contents} ({error.strerror}); check the path") from error
+    except (ValueError, csv.Error) as error:
+        raise InputError(
+            f"{path}: expected a CSV file in UTF-8, found {stand_in(path) or error}; export it again"
+        ) from error
 
 
 def _degrees(text: str) -> float:
@@ -599,15 +629,7 @@ def read_speed_csv(path: Path) -> tuple[Array, Array, Array | None]:
     Raises:
         InputError: missing file or column, or a value that is not a number.
     """
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file))
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the speeds ({error.strerror}); check the path") from error
-    except (ValueError, csv.Error) as error:
-        raise InputError(
-            f"{path}: expected a CSV file in UTF-8, found {stand_in(path) or error}; export it again"
-        ) from error
+    rows = _csv_rows(path, "the speeds")
     columns = list(rows[0]) if rows else []
     speed = next((name for name in _CSV_SPEEDS if name in columns), None)
     if "t" not in columns or speed is None or len(rows) < 2:

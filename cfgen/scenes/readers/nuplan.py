@@ -4,7 +4,7 @@ import contextlib
 import io
 import pickle
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,17 @@ class NuPlan:
     def recordings(self) -> Iterable[Opener]:
         return self._logs
 
+    def _names(self, root: Path, present: Mapping[str, list[Any]]) -> list[str]:
+        """Of cameras asked for, else of all that have images, the front one first."""
+        requested = [name.strip() for name in self._cameras.split(",") if name.strip()]
+        for name in requested:
+            if not present.get(name):
+                raise InputError(
+                    f"{root}: no image of camera {name}; download it, or name others, as in --options cameras={_FRONT}"
+                )
+        names = {_FRONT, *(requested or [name for name, rows in present.items() if rows])}
+        return sorted(names, key=lambda name: (name != _FRONT, name))
+
     def _drive(self, log: Path) -> Drive:
         with reading(log, "a nuPlan log (SQLite)", _AGAIN):
             check_no_pipe(log)
@@ -78,21 +89,14 @@ class NuPlan:
         with reading(log, "poses and boxes", _AGAIN):
             poses = from_quaternion(rows[:, 4:8], rows[:, 1:4]) @ lowered(self._axle)
             traffic = _traffic(boxes, swept, start, (t, poses)) if len(swept) else None
-        requested = [name.strip() for name in self._cameras.split(",") if name.strip()]
         present = {name: [row for row in images[name] if (root / str(row[1])).is_file()] for name in images}
-        for name in requested:
-            if not present.get(name):
-                raise InputError(
-                    f"{root}: no image of camera {name}; download it, or name others, as in --options cameras={_FRONT}"
-                )
-        names = {_FRONT, *(requested or [name for name, contents in present.items() if contents])}
         return Drive(
             name=log.stem,
             source=f"nuPlan {log.stem}",
             license="CC BY-NC-SA 4.0",
             streams=tuple(
                 self._stream(log, root, cameras[name], present[name], start)
-                for name in sorted(names, key=lambda name: (name != _FRONT, name))
+                for name in self._names(root, present)
             ),
             t=t,
             poses=poses,
