@@ -390,7 +390,7 @@ TOLD, DOUBTS, SEEN_BY, THINGS_SOUGHT = "camera_from", "doubts", "seen_by", "thin
 UNBELIEVED, APART = "unbelieved", "heights_apart"
 #: What a value of a camera comes from that nobody gave and nothing shows; and what begins every refusal for it.
 GUESS, GUESSED = "guess", "the camera is a guess"
-_ADVICE = "import again with --option horizon_row=... --option camera_height_m=..."
+_ADVICE = "import again with --options horizon_row=... --options camera_height_m=..."
 _SEES_MORE = (
     ", or with --perception twinlitenet --perception-options things=fastestdet ('cfgen models get' brings both), which "
     "sees more to measure by"
@@ -445,7 +445,7 @@ def why_unsure(extra: Mapping[str, Any]) -> str:
     if not isinstance(provenance, Mapping):
         return ""
     if isinstance(wrong := provenance.get(UNBELIEVED), str):
-        return f"{GUESSED}: {wrong}; {_ADVICE} --option yaw_deg=..."
+        return f"{GUESSED}: {wrong}; {_ADVICE} --options yaw_deg=..."
     if (error := scale_error(provenance, CAMERA.near_m)) <= CAMERA.most_error:
         return ""
     disagreement = f"; {provenance[APART]}" if isinstance(provenance.get(APART), str) else ""
@@ -503,5 +503,5 @@ def why_not_a_pinhole(image: np.ndarray, camera: Camera) -> str:
         return ""
     return (
         f"{GUESSED}: a pinhole, where the frame is the round picture of a fisheye lens (black corners); import again "
-        "with --option camera=FILE, a calibration of model 'fisheye' or 'ftheta'"
+        "with --options camera=FILE, a calibration of model 'fisheye' or 'ftheta'"
     )

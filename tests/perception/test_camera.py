@@ -324,7 +324,7 @@ def test_things_are_drawn_as_far_off_as_their_size_is_sure():
 def test_a_scene_whose_camera_is_a_mere_guess_is_refused_with_what_to_do():
     why = why_unsure({TOLD: told(0.06, 0.2)})
     assert why.startswith(f"{GUESSED}: what is drawn 12 m away may be off by 50% in size (at most 20%)")
-    assert "--option horizon_row=... --option camera_height_m=..." in why
+    assert "--options horizon_row=... --options camera_height_m=..." in why
     assert "things=fastestdet" in why
     assert why_unsure({TOLD: told(0.01, 0.2)}) == why_unsure({}) == why_unsure({TOLD: 3}) == ""
 
@@ -335,7 +335,7 @@ def test_a_scene_whose_camera_is_a_mere_guess_is_refused_with_what_to_do():
 )
 def test_nobody_is_sent_to_do_again_what_was_done(name, things, advised):
     why = why_unsure({TOLD: told(0.06, 0.2) | {SEEN_BY: name, THINGS_SOUGHT: things}})
-    assert "--option horizon_row=... --option camera_height_m=..." in why
+    assert "--options horizon_row=... --options camera_height_m=..." in why
     assert ("things=fastestdet" in why) == advised
 
 
