@@ -166,7 +166,7 @@ class BuildOptions(WorkOptions):
     ] = field(default=(), converter=names)
     distances: Annotated[
         tuple[float, ...],
-        Range("factors from 0.2 to 5", lambda found: all(0.2 <= factor <= 5 for factor in found)),
+        Range("factors from 0.2 to 5", lambda values: all(0.2 <= factor <= 5 for factor in values)),
         "Place the hazard also at these multiples of its distance, such as 0.7,1.4.",
     ] = field(default=(), converter=factors)
     attempts: Annotated[Count, "Attempts at a case before it is rejected."] = 4

@@ -119,20 +119,20 @@ def serve_app(
     return 0
 
 
-def _accounts(given: tuple[str, ...], file: Path | None) -> list["Account"]:
+def _accounts(logins: tuple[str, ...], file: Path | None) -> list["Account"]:
     """Of the command line, the file and the environment."""
     from cfgen.app import accounts
 
-    known = [accounts.parse(text, "--auth") for text in given]
+    listed = [accounts.parse(text, "--auth") for text in logins]
     if file:
-        known += accounts.read_file(file)
-        if not known:
+        listed += accounts.read_file(file)
+        if not listed:
             raise InputError(
                 f"{file}: holds no account; add one with: cfgen app --users {file} --add-user manager/NAME"
             )
-    known += accounts.read(os.environ.get("CFGEN_APP_USERS", "").splitlines(), "CFGEN_APP_USERS")
-    accounts.Logins(known)  # no name twice
-    return known
+    listed += accounts.read(os.environ.get("CFGEN_APP_USERS", "").splitlines(), "CFGEN_APP_USERS")
+    accounts.Logins(listed)  # no name twice
+    return listed
 
 
 def _add_user(file: Path | None, name: str) -> int:
@@ -148,9 +148,9 @@ def _add_user(file: Path | None, name: str) -> int:
         raise InputError(
             "--add-user: expected a password, and there is no terminal to ask for it; set $CFGEN_APP_PASSWORD"
         ) from error
-    known = [account.name for account in accounts.read_file(file)] if file.exists() else []
+    names = [account.name for account in accounts.read_file(file)] if file.exists() else []
     account = accounts.add(file, name, password)
-    replaced = "; the earlier password is replaced" if account.name in known else ""
+    replaced = "; the earlier password is replaced" if account.name in names else ""
     print(f"{file}: {account.name} may log in as {account.role}{replaced}")
     return 0
 
@@ -167,17 +167,17 @@ def _demo(bench: Path) -> Path:
     return bench
 
 
-def options_by_inpainter(given: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def options_by_inpainter(texts: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """``NAME.KEY=VALUE`` as options by inpainter."""
     from cfgen.inpaint.registry import INPAINTERS
 
     options: dict[str, dict[str, Any]] = {}
-    for text in given:
+    for text in texts:
         name, _, pair = text.partition(".")
         if name not in INPAINTERS.names() or "=" not in pair:
-            known = ", ".join(INPAINTERS.names())
+            names = ", ".join(INPAINTERS.names())
             raise InputError(
-                f"inpainter_options: expected NAME.KEY=VALUE with one of {known}, found '{text[:60]}'"
+                f"inpainter_options: expected NAME.KEY=VALUE with one of {names}, found '{text[:60]}'"
             )
         options.setdefault(name, {}).update([key_value(pair)])
     return options

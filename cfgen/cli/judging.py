@@ -189,9 +189,9 @@ def probe_table(probe: "ProbeRun") -> str:
         why = "; ".join(f"{count} not asked: {reason}" for reason, count in kind.left_out.items())
         lines.append(f"{name:<{width}}  {kind.n:>4}  {shares} {why}".rstrip())
     rows: list[tuple[str, Any]] = [("all", probe.accuracy)]
-    seen = probe.accuracy_of_told() if probe.blind_to.keys() & probe.kinds.keys() else None
-    if seen:
-        rows.append((f"all but {', '.join(probe.blind_to)}", seen))
+    unblinded = probe.accuracy_of_told() if probe.blind_to.keys() & probe.kinds.keys() else None
+    if unblinded:
+        rows.append((f"all but {', '.join(probe.blind_to)}", unblinded))
     for label, shares_of in rows:
         shares = "  ".join(f"{_or_undefined(shares_of.get(d), '.1%'):>8} " for d in DIMENSIONS)
         lines.append(f"{label:<{width}}  {probe.n if label == 'all' else '':>4}  {shares}")
@@ -223,9 +223,9 @@ def _twos(probe: "ProbeRun", free: bool) -> list[str]:
 
     words = []
     for dimension in DIMENSIONS:
-        false, others, missed, due = probe.twos(dimension, free)
-        if others or due:
-            words.append(f"{dimension} {false} of {others} false, {missed} of {due} missed")
+        false, negatives, missed, due = probe.twos(dimension, free)
+        if negatives or due:
+            words.append(f"{dimension} {false} of {negatives} false, {missed} of {due} missed")
     name = f"free answers ({probe.half})" if free else "scripted answers"
     return [f"2s on {name}: {'; '.join(words)}"] if words else []
 

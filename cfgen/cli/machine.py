@@ -355,7 +355,7 @@ def _doctor() -> int:
     cards = [("found", line) for line in gpus()]
     _section("GPU", cards or [("none", "generative inpainting and local models want one")])
     unknown = [("unknown", f"{DISTRIBUTION} is not installed here, only on the path")]
-    _section("packages", [_extra(name, wanted) for name, wanted in packages().items()] or unknown)
+    _section("packages", [_extra(name, requirements) for name, requirements in packages().items()] or unknown)
     _section("keys", [(name, _set(name, use)) for name, use in KEYS.items()])
     _section("folders", [(name, _place(name, use)) for name, use in PLACES.items()])
     _section(f"model files in {models_folder()}", [(file.name, state(file)) for file in FILES.values()])
@@ -371,13 +371,13 @@ def _place(name: str, use: str) -> str:
     """As :func:`_set`, and whether what it has to name is there."""
     from cfgen.core.machine import PYTHONS, is_python
 
-    given = os.environ.get(name)
-    place = Path(given or "").expanduser()
-    if not given:
+    value = os.environ.get(name)
+    place = Path(value or "").expanduser()
+    if not value:
         return _set(name, use)
     if name in PYTHONS:
         wrong = (
-            "" if is_python(given) else "what is there is no Python" if place.exists() else "nothing is there"
+            "" if is_python(value) else "what is there is no Python" if place.exists() else "nothing is there"
         )
     else:
         wrong = (

@@ -35,28 +35,24 @@ def add(
 
     Args:
         show: prints what the function returns; its keyword-only arguments are those of the function that have their
-            names (``given``: all that the user gave), or options of the command alone.
+            names (``arguments``: all that the user gave), or options of the command alone.
         about: help in place of the first paragraph of the function's docstring.
     """
     signature = inspect.signature(function)
-    shown = {} if show is None else _keywords(show)
-    extra = [p for p in shown.values() if p.name not in (*signature.parameters, "given")]
+    keywords = {} if show is None else _keywords(show)
+    extra = [p for p in keywords.values() if p.name not in (*signature.parameters, "arguments")]
     types = {p.name: p.annotation for p in (*signature.parameters.values(), *extra)}
     work = checked(function)
 
-    def command(*positional: Any, **given: Any) -> int:
-        given = _read({**dict(zip(types, positional, strict=False)), **given}, types)
-        own = {p.name: given.pop(p.name) for p in extra if p.name in given}
-        result = work(**given)
+    def command(*positional: Any, **texts: Any) -> int:
+        arguments = _read({**dict(zip(types, positional, strict=False)), **texts}, types)
+        own = {p.name: arguments.pop(p.name) for p in extra if p.name in arguments}
+        result = work(**arguments)
         if show is None:
             return int(result or 0)
-        values = {
-            **{p.name: p.default for p in signature.parameters.values()},
-            **given,
-            **own,
-            "given": given,
-        }
-        return show(result, **{key: values[key] for key in shown if key in values}) or 0
+        defaults = {p.name: p.default for p in signature.parameters.values()}
+        values = {**defaults, **arguments, **own, "arguments": arguments}
+        return show(result, **{key: values[key] for key in keywords if key in values}) or 0
 
     parameters = [_parameter(p) for p in (*signature.parameters.values(), *extra)]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -99,13 +95,13 @@ def _shown_default(value: Any) -> str:
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
-def _read(given: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:
+def _read(arguments: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:
     """
     Raises:
         InputError: names each option that does not fit, what was expected and what was found.
     """
     values, faults = {}, []
-    for name, value in given.items():
+    for name, value in arguments.items():
         try:
             texts = value if isinstance(value, list) else [value]
             values[name] = value if isinstance(value, bool) else from_text(types[name], texts)

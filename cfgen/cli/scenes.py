@@ -77,8 +77,8 @@ def _list(
 
 def _matching(count: int, scenes: "list[Tagged]") -> str:
     wrong = [scene.wrong for scene in scenes if scene.wrong]
-    lost = f"; {len(wrong)} have a record that cannot be read, the first: {wrong[0]}" if wrong else ""
-    return f"{count} of {len(scenes)} scenes match{lost}"
+    suffix = f"; {len(wrong)} have a record that cannot be read, the first: {wrong[0]}" if wrong else ""
+    return f"{count} of {len(scenes)} scenes match{suffix}"
 
 
 def _count(folder: Path, where: str, tag: str) -> int:
@@ -135,20 +135,20 @@ def _tag(
     from cfgen.scenes.tags import SEEN
 
     root = Path(folder)
-    looked = look(root, create_perceiver(perception, dict(perception_options or {})), quiet, strict)
+    summary = look(root, create_perceiver(perception, dict(perception_options or {})), quiet, strict)
     scenes = tagged_scenes(root)
     for name in sorted({name for scene in scenes for name in scene.tags if name.startswith(SEEN)}):
         having = sum(name in scene.tags for scene in scenes)
         print(f"{name:<16} {having:>6} scenes: {', '.join(values_of(scenes, name, at_most=6))}")
-    for name, why in looked.failed.items():
+    for name, why in summary.failed.items():
         print(f"not looked at: {root / name}: {why}")
-    known = looked.scenes - looked.new - len(looked.failed)
+    cached = summary.scenes - summary.new - len(summary.failed)
     print(
-        f"{looked.scenes} scenes: {looked.new} looked at, {known} known before, {len(looked.failed)} cannot be"
+        f"{summary.scenes} scenes: {summary.new} looked at, {cached} known before, {len(summary.failed)} cannot be"
     )
-    if looked.failed:
+    if summary.failed:
         raise Shortfall(
-            f"{len(looked.failed)} of {looked.scenes} scenes cannot be looked at; they match no such tag"
+            f"{len(summary.failed)} of {summary.scenes} scenes cannot be looked at; they match no such tag"
         )
     return 0
 
@@ -168,10 +168,10 @@ def _show(
     from cfgen.scenes.show import write_page
 
     perceiver = create_perceiver(perception, dict(perception_options or {}))
-    shown, undrawn = write_page(Path(folder), Path(out), limit, quiet, strict, perceiver)
-    print(f"{shown} scenes in {out}: open it in a browser; the path should lie on the road")
+    count, undrawn = write_page(Path(folder), Path(out), limit, quiet, strict, perceiver)
+    print(f"{count} scenes in {out}: open it in a browser; the path should lie on the road")
     if undrawn:
-        raise Shortfall(f"{undrawn} of {shown} scenes cannot be drawn; the page says why")
+        raise Shortfall(f"{undrawn} of {count} scenes cannot be drawn; the page says why")
     return 0
 
 
@@ -187,9 +187,9 @@ def _show_import(
         + (f", {log.unknown} of them without a record of their options" if log.unknown else "")
     )
     sheet = log.path.with_suffix(".jpg")
-    if shown := write_contact_sheet(summary.folders, sheet):
+    if count := write_contact_sheet(summary.folders, sheet):
         print(
-            f"{size_of(summary.folders) / 1e6:.1f} MB on disk; {sheet} shows {shown} of {len(summary.folders)}: the "
+            f"{size_of(summary.folders) / 1e6:.1f} MB on disk; {sheet} shows {count} of {len(summary.folders)}: the "
             "path lies on the lane where calibration and motion are right"
         )
     if by_reference:

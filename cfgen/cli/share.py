@@ -69,15 +69,15 @@ def _show_bundle(benchmark_hash: str, *, out: Path) -> int:
 # --- leaderboards ----------------------------------------------------------------------------------------
 
 
-def _show_added(done: "Done", *, board: Path) -> int:
-    for added in done.added:
+def _show_added(result: "Done", *, board: Path) -> int:
+    for added in result.added:
         _show_entry(added)
-    for line in done.failed:
+    for line in result.failed:
         print(f"cfgen: error: {visible(line)}", file=sys.stderr)
-    if not done.added:
+    if not result.added:
         return 2
     print(f"Next: cfgen share leaderboard page {board} --out site")
-    return 1 if done.failed else 0
+    return 1 if result.failed else 0
 
 
 def _show_entry(added: "Added") -> int:
@@ -91,12 +91,12 @@ def _show_entry(added: "Added") -> int:
     return 0
 
 
-def _show_rejudged(done: "Done") -> int:
-    for added in done.added:
+def _show_rejudged(result: "Done") -> int:
+    for added in result.added:
         _show_entry(added)
-    for line in done.failed:
+    for line in result.failed:
         print(visible(line))
-    return 1 if done.failed else 0
+    return 1 if result.failed else 0
 
 
 @checked

@@ -76,17 +76,17 @@ def spread(built: "Benchmark") -> str:
         f"{scene}: {counts.total()} refused, most often: {counts.most_common(1)[0][0]}"
         for scene, counts in sorted(reasons.items())
     ]
-    more = f"; and {len(lines) - _NAMED_SCENES} more" if len(lines) > _NAMED_SCENES else ""
+    rest = f"; and {len(lines) - _NAMED_SCENES} more" if len(lines) > _NAMED_SCENES else ""
     named = "; ".join(lines[:_NAMED_SCENES])
-    lost = f"; {len(reasons)} gave none in the pairs tried ({named}{more})" if reasons else ""
-    return f", of {len(giving)} of {len(scenes)} scenes{lost}"
+    barren = f"; {len(reasons)} gave none in the pairs tried ({named}{rest})" if reasons else ""
+    return f", of {len(giving)} of {len(scenes)} scenes{barren}"
 
 
 def _show_tally(summary: "BuildReport", out: Path) -> None:
     print(f"road seen by: {summary.perception}\n")
     print("hazard                          accepted  tried")
-    for hazard, (accepted, tried) in summary.acceptance.items():
-        print(f"{hazard:<32}{accepted:>8}{tried:>7}")
+    for hazard, (accepted, attempts) in summary.acceptance.items():
+        print(f"{hazard:<32}{accepted:>8}{attempts:>7}")
     _show_counts("refused, by reason (numbers as #):", summary.reasons)
     _show_counts("not drawn from, for what the scene lacks:", summary.unsuited)
     if summary.strata:
@@ -126,7 +126,7 @@ def _show_counts(title: str, counts: "dict[str, int]") -> None:
 # --- score -----------------------------------------------------------------------------------------------
 
 
-def _show_score(run: "Run", *, given: dict[str, Any]) -> int:
+def _show_score(run: "Run", *, arguments: dict[str, Any]) -> int:
     """What came of a run, and the command that asks again for what failed."""
     from cfgen.judge.stored import judge_failures, short_verdicts
     from cfgen.options import NOBODY
@@ -135,21 +135,21 @@ def _show_score(run: "Run", *, given: dict[str, Any]) -> int:
     assert summary is not None
     show_summary(summary)
     missing = judge_failures(short_verdicts(run.bench.store, summary.judge, summary.planner))
-    for line in missing.lines(_same_command(given)):
+    for line in missing.lines(_same_command(arguments)):
         print(visible(line))
     if short := summary.short():
         raise Shortfall(visible(short))
     if summary.judge == NOBODY:
-        print(f"Next: cfgen judge run {given['bench']} --planners {summary.planner} --judge NAME")
+        print(f"Next: cfgen judge run {arguments['bench']} --planners {summary.planner} --judge NAME")
     else:
-        print(f"Next: cfgen report {given['bench']}")
+        print(f"Next: cfgen report {arguments['bench']}")
     return 1 if missing.short else 0
 
 
-def _same_command(given: dict[str, Any]) -> str:
+def _same_command(options: dict[str, Any]) -> str:
     """``cfgen score`` as it was called, with --retry-failed."""
-    words = ["cfgen", "score", str(given["bench"]), "--planner", str(given["planner"])]
-    for name, value in given.items():
+    words = ["cfgen", "score", str(options["bench"]), "--planner", str(options["planner"])]
+    for name, value in options.items():
         if name in ("bench", "planner", "retry_failed", "retry_all", "quiet"):
             continue
         flag = f"--{name.replace('_', '-')}"
@@ -230,12 +230,12 @@ def _show_report(report: "Report") -> int:
     return 1 if report.left_out else 0
 
 
-def _show_try(tried: "Tried") -> int:
-    for line in tried.lines():
+def _show_try(trial: "Tried") -> int:
+    for line in trial.lines():
         print(visible(line))
-    print(f"Picture: {tried.panel}")
-    print(f"Next: cfgen report {tried.run.bench.path}")
-    return 0 if tried.before.plan and tried.after.plan else 1
+    print(f"Picture: {trial.panel}")
+    print(f"Next: cfgen report {trial.run.bench.path}")
+    return 0 if trial.before.plan and trial.after.plan else 1
 
 
 def _run(

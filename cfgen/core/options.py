@@ -223,7 +223,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 # --- reading ---------------------------------------------------------------------------------------------
 
 
-def read(types: Mapping[str, Any], given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+def read(types: Mapping[str, Any], arguments: Mapping[str, Any], where: str = "") -> dict[str, Any]:
     """The values by their names, read by their annotations.
 
     Args:
@@ -235,7 +235,7 @@ def read(types: Mapping[str, Any], given: Mapping[str, Any], where: str = "") ->
     values, faults = {}, []
     for name, annotation in types.items():
         try:
-            values[name] = _read(annotation, given[name])
+            values[name] = _read(annotation, arguments[name])
         except InputError as error:
             faults.append(f"{where}{name}: {error}")
     if faults:
@@ -323,9 +323,9 @@ def _read(annotation: Any, value: Any) -> Any:
         try:
             value = kind.read(value)
         except (TypeError, ValueError, OverflowError):
-            more = ", or None" if _optional(annotation) else ""
-            found = f"{repr(value)[:60]} ({type(value).__name__})"
-            raise InputError(f"expected {kind.words}{more}, found {found}") from None
+            alternative = ", or None" if _optional(annotation) else ""
+            description = f"{repr(value)[:60]} ({type(value).__name__})"
+            raise InputError(f"expected {kind.words}{alternative}, found {description}") from None
     limit = _extra(annotation, Range)
     if limit is not None and not limit.fits(value):
         text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
@@ -494,22 +494,22 @@ _KINDS: dict[Any, Kind] = {
 
 
 def _literal(words: tuple[Any, ...]) -> Kind:
-    shown = ", ".join(str(word) for word in words if word)
+    listing = ", ".join(str(word) for word in words if word)
 
     def choose(value: Any) -> Any:
         if value not in words:
-            raise InputError(f"expected one of {shown}, found {value!r}{did_you_mean(str(value), words)}")
+            raise InputError(f"expected one of {listing}, found {value!r}{did_you_mean(str(value), words)}")
         return value
 
-    return Kind(f"one of {shown}", choose, shape=shown.replace(", ", "|"))
+    return Kind(f"one of {listing}", choose, shape=listing.replace(", ", "|"))
 
 
 def _kind(annotation: Any) -> Kind | None:
     if kind := _extra(annotation, Kind):
         return kind
-    plain = bare(annotation)
-    if get_origin(plain) is Literal:
-        return _literal(get_args(plain))
-    if get_origin(plain) is tuple and get_origin(get_args(plain)[0]) is Literal:
+    type_ = bare(annotation)
+    if get_origin(type_) is Literal:
+        return _literal(get_args(type_))
+    if get_origin(type_) is tuple and get_origin(get_args(type_)[0]) is Literal:
         return _NAMES
-    return _KINDS.get(plain)
+    return _KINDS.get(type_)

@@ -371,10 +371,10 @@ def import_scenes(
 
     if anonymize_options and not anonymize:
         raise InputError("anonymize_options: expected --anonymize NAME with it, found none")
-    given = dict(options or {})
+    settings = dict(options or {})
     try:
         opened = open_reader(
-            reader, Path(source), given, create_perceiver(perception, dict(perception_options or {}))
+            reader, Path(source), settings, create_perceiver(perception, dict(perception_options or {}))
         )
     except Exception as error:
         if strict or isinstance(error, InputError) or ends_the_run(error):
@@ -392,7 +392,7 @@ def import_scenes(
         drive_on=drive_on,
         by_reference=by_reference,
         anonymizer=create_anonymizer(anonymize, dict(anonymize_options or {})) if anonymize else None,
-        log=open_log(Path(out), reader, Path(source), given),
+        log=open_log(Path(out), reader, Path(source), settings),
     )
 
 

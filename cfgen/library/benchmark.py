@@ -74,11 +74,11 @@ class Benchmark:
         if built.stopped:
             return f"{built.accepted} of {built.wanted} cases, the rest is open: {built.stopped}"
         if built.accepted < built.wanted:
-            lost = (
+            losses = (
                 f"{built.lost} pairs were lost to faults (--retry-faults tries them again) and "
                 f"{sum(built.reasons.values())} refused"
             )
-            why = lost if built.lost else "the others were refused"
+            why = losses if built.lost else "the others were refused"
             return (
                 f"{built.accepted} of {built.wanted} cases; {why}. Add scenes, or allow more hazards or another "
                 "--decel-band band, and run it again"
@@ -88,8 +88,8 @@ class Benchmark:
     @property
     def part_done(self) -> bool:
         """Whether it is a shard of a build, with all its pairs tried."""
-        found = shard_in(self.store)
-        return found is not None and found.done
+        shard = shard_in(self.store)
+        return shard is not None and shard.done
 
     @property
     def cases(self) -> list[BenchmarkCase]:
@@ -149,8 +149,8 @@ class Benchmark:
         ids = self.store.case_ids()
         if isinstance(which, str) and which not in ids:
             raise InputError(f"{self.path}: expected one of its {len(ids)} case ids, found '{which}'")
-        found = self.store.case(which if isinstance(which, str) else ids[which])
-        return BenchmarkCase(self.store, self._inputs, found)
+        case = self.store.case(which if isinstance(which, str) else ids[which])
+        return BenchmarkCase(self.store, self._inputs, case)
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -160,8 +160,8 @@ class Benchmark:
 
     def _repr_html_(self) -> str:
         cases = self.cases
-        shown = [(case.augmented, case.hazard.name) for case in cases[: html.SHOWN]]
-        return html.benchmark(repr(self), shown, len(cases))
+        pictures = [(case.augmented, case.hazard.name) for case in cases[: html.SHOWN]]
+        return html.benchmark(repr(self), pictures, len(cases))
 
 
 #: arm and repeat
@@ -189,8 +189,8 @@ class RunCase:
         judged = [d for d in DIMENSIONS if any(d in v.scores for v in self.verdicts.values())]
         name = judged[-1] if judged else DIMENSIONS[-1]
         scores = {f"{arm}.{k}" if k else arm: v.scores.get(name) for (arm, k), v in self.verdicts.items()}
-        told = ", ".join(f"{arm} {'-' if score is None else score}" for arm, score in scores.items())
-        return f"RunCase({self.case!r}): {len(self.rollouts)} answers; {name} {told or 'not judged'}"
+        words = ", ".join(f"{arm} {'-' if score is None else score}" for arm, score in scores.items())
+        return f"RunCase({self.case!r}): {len(self.rollouts)} answers; {name} {words or 'not judged'}"
 
     def _repr_html_(self) -> str:
         return self.case._repr_html_() + html.answers(self.rollouts, self.verdicts)
@@ -220,17 +220,17 @@ class Run:
                 f"--planner {planner}"
             )
         counts = {name: len(store.verdict_paths(name, planner)) for name in bench.judges}
-        found = {name: count for name, count in counts.items() if count}
-        if judge is not None and judge not in found:
+        nonzero = {name: count for name, count in counts.items() if count}
+        if judge is not None and judge not in nonzero:
             raise InputError(
                 f"judge '{judge}' gave no verdict on '{planner}' in {bench.path}; expected one of: "
-                f"{', '.join(found) or 'none yet'}"
+                f"{', '.join(nonzero) or 'none yet'}"
             )
-        return cls(bench, planner, judge or max(found, key=lambda name: found[name], default=""))
+        return cls(bench, planner, judge or max(nonzero, key=lambda name: nonzero[name], default=""))
 
-    def is_same(self, other: "Run") -> bool:
+    def is_same(self, run: "Run") -> bool:
         """Whether it is of the same planner in the same folder."""
-        return self.planner == other.planner and self.bench.path.resolve() == other.bench.path.resolve()
+        return self.planner == run.planner and self.bench.path.resolve() == run.bench.path.resolve()
 
     @cached_property
     def record(self) -> PlannerRun:
@@ -250,15 +250,15 @@ class Run:
     @cached_property
     def rollouts(self) -> list[Rollout]:
         """Every answer of every arm, failed ones too."""
-        known = {case.case_id for case in self.cases}
-        return [r for r in self.bench.store.rollouts(self.planner) if r.case_id in known]
+        case_ids = {case.case_id for case in self.cases}
+        return [r for r in self.bench.store.rollouts(self.planner) if r.case_id in case_ids]
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
         """Of this judge, of every judged pair."""
-        known = {case.case_id for case in self.cases}
-        found = self.bench.store.verdicts(self.judge, self.planner) if self.judge else []
-        return [v for v in found if v.case_id in known]
+        case_ids = {case.case_id for case in self.cases}
+        stored = self.bench.store.verdicts(self.judge, self.planner) if self.judge else []
+        return [v for v in stored if v.case_id in case_ids]
 
     @cached_property
     def scored(self) -> tuple[Dimension, ...]:
@@ -286,10 +286,10 @@ class Run:
         Raises:
             InputError: no case has such an arm.
         """
-        known = {judged_as(arm) for arm in {"hazard", "rerun"}.union(*(c.record.arms for c in self.cases))}
-        if arm not in known:
+        arms = {judged_as(arm) for arm in {"hazard", "rerun"}.union(*(c.record.arms for c in self.cases))}
+        if arm not in arms:
             raise InputError(
-                f"arm '{arm}'{did_you_mean(arm, known)}: expected one of {', '.join(sorted(known))}, which are judged "
+                f"arm '{arm}'{did_you_mean(arm, arms)}: expected one of {', '.join(sorted(arms))}, which are judged "
                 f"against the original in {self.bench.path}"
             )
         ids = [case.case_id for case in self.cases]

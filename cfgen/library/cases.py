@@ -79,8 +79,8 @@ class BenchmarkCase:
         name = scene.front.name if camera == "front" else camera
         times = tuple(sorted(f.t for f in scene.frames if f.camera == name and f.t <= 1e-3))
         question = RolloutInput(self.record, arm, 0)
-        seen = self._inputs.observation(question, Requirements((camera,), times)).images[camera]
-        return {image.t: image.pixels for image in seen}
+        images = self._inputs.observation(question, Requirements((camera,), times)).images[camera]
+        return {image.t: image.pixels for image in images}
 
     def row(self) -> dict[str, Any]:
         """The plain facts, for a table."""

@@ -38,13 +38,13 @@ class Rule:
         Raises:
             InputError: it does not read as a rule.
         """
-        found = _RULE.fullmatch(text)
-        if found is None:
+        match = _RULE.fullmatch(text)
+        if match is None:
             raise InputError(
                 f"rule '{text}': expected <{'|'.join(DIMENSIONS)}> drop|rise > <points> [and p < <p>], for example "
                 "'overall drop > 5' or 'reasoning drop > 2 and p < 0.05'"
             )
-        name, way, points, p = found.groups()
+        name, way, points, p = match.groups()
         dimension = next(d for d in DIMENSIONS if d == name)
         return cls(text.strip(), dimension, way == "drop", float(points), None if p is None else float(p))
 
@@ -178,8 +178,8 @@ def compare_runs(a: str | Run, b: str | Run, arm: str = "hazard", judge: str | N
         warn(
             f"{first.bench.path}:{first.planner} is compared with itself: nothing can differ, and no rule can break"
         )
-    given = {run.judge for run in (a, b) if isinstance(run, Run)} if judge is None else {judge}
-    chosen = _shared_judge(first, second, given)
+    judges = {run.judge for run in (a, b) if isinstance(run, Run)} if judge is None else {judge}
+    chosen = _shared_judge(first, second, judges)
     first, second = (Run.open(run.bench, run.planner, chosen) for run in (first, second))
     _same_wording(first, second)
     events = {d: (_events(second, arm, d), _events(first, arm, d)) for d in DIMENSIONS}
@@ -201,7 +201,7 @@ def compare_runs(a: str | Run, b: str | Run, arm: str = "hazard", judge: str | N
     )
 
 
-def _named(text: str, beside: Benchmark | None) -> Run:
+def _named(text: str, default: Benchmark | None) -> Run:
     """``BENCH:PLANNER``, a benchmark with one planner, or a planner on the benchmark ``beside``."""
     folder, colon, planner = text.rpartition(":")
     if colon and (Path(folder) / MARKER).is_file():
@@ -214,8 +214,8 @@ def _named(text: str, beside: Benchmark | None) -> Run:
                 "found the folder alone"
             )
         return bench.run(bench.planners[0])
-    if beside is not None and not colon:
-        return beside.run(text)
+    if default is not None and not colon:
+        return default.run(text)
     raise InputError(
         f"'{text}': expected BENCH:PLANNER, a benchmark directory and a planner that was scored there, found no "
         f"benchmark directory '{folder or text}'"
@@ -226,8 +226,8 @@ def _same_benchmark(a: Benchmark, b: Benchmark) -> None:
     if a.path.resolve() == b.path.resolve():
         return
     for name in FIXED_SETTINGS:
-        was, now = getattr(a.record, name), getattr(b.record, name)
-        if was != now:
+        was, after = getattr(a.record, name), getattr(b.record, name)
+        if was != after:
             raise InputError(
                 f"{a.path} and {b.path} are different benchmarks: their {name} differ; nothing to pair"
             )
@@ -241,26 +241,28 @@ def _same_benchmark(a: Benchmark, b: Benchmark) -> None:
             )
 
 
-def _shared_judge(a: Run, b: Run, given: set[str]) -> str:
+def _shared_judge(a: Run, b: Run, judges: set[str]) -> str:
     """The one that was asked for, or, of those that judged both runs, the one with most verdicts."""
     counts: Counter[str] = Counter()
     judged: list[set[str]] = []
     for run in (a, b):
-        found = {name: len(run.bench.store.verdict_paths(name, run.planner)) for name in run.bench.judges}
-        counts.update(found)
-        judged.append({name for name, count in found.items() if count})
+        verdict_counts = {
+            name: len(run.bench.store.verdict_paths(name, run.planner)) for name in run.bench.judges
+        }
+        counts.update(verdict_counts)
+        judged.append({name for name, count in verdict_counts.items() if count})
     shared = judged[0] & judged[1]
-    if not shared or not given <= shared or len(given) > 1:
-        told = [
+    if not shared or not judges <= shared or len(judges) > 1:
+        lines = [
             f"'{run.planner}' by {', '.join(sorted(own)) or 'nobody'}"
             for run, own in zip((a, b), judged, strict=True)
         ]
-        wanted = f", asked for {' and '.join(sorted(given))}" if given else ""
+        request = f", asked for {' and '.join(sorted(judges))}" if judges else ""
         raise InputError(
-            f"judge: expected one that judged both runs, found {' and '.join(told)}{wanted}; score both with the same "
-            "--judge"
+            f"judge: expected one that judged both runs, found {' and '.join(lines)}{request}; score both with the "
+            "same --judge"
         )
-    return max(sorted(given or shared), key=lambda name: counts[name])
+    return max(sorted(judges or shared), key=lambda name: counts[name])
 
 
 def _same_wording(a: Run, b: Run) -> None:
@@ -271,11 +273,11 @@ def _same_wording(a: Run, b: Run) -> None:
             f"judge '{a.judge}' judged the runs by different wordings of its rubric; score both again with one version"
         )
     if first and second and first.options != second.options:
-        other = next(
+        differing = next(
             k for k in {**first.options, **second.options} if first.options.get(k) != second.options.get(k)
         )
         raise InputError(
-            f"judge '{a.judge}' judged the runs with another '{other}'; score both with the same options"
+            f"judge '{a.judge}' judged the runs with another '{differing}'; score both with the same options"
         )
 
 
@@ -285,7 +287,7 @@ def _events(run: Run, arm: str, dimension: Dimension) -> dict[str, float]:
 
 def _words(pair: Pair) -> tuple[str, str]:
     """The difference and its interval, in points."""
-    found = pair.difference
-    if found.value is None or found.low is None or found.high is None:
+    difference = pair.difference
+    if difference.value is None or difference.low is None or difference.high is None:
         return "-", "-"
-    return f"{100 * found.value:+.1f}", f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"
+    return f"{100 * difference.value:+.1f}", f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}"

@@ -62,10 +62,11 @@ class Estimate:
             sum(s.bytes for s in steps),
         )
         unknown = [
-            " + ?" if None in known else "" for known in ([s.usd for s in steps], [s.seconds for s in steps])
+            " + ?" if None in figures else ""
+            for figures in ([s.usd for s in steps], [s.seconds for s in steps])
         ]
         last = list(_words(total))
-        last[3:5] = [words + more for words, more in zip(last[3:5], unknown, strict=True)]
+        last[3:5] = [words + suffix for words, suffix in zip(last[3:5], unknown, strict=True)]
         return Table(
             name="estimate",
             title="What is left to do, about",
@@ -88,42 +89,42 @@ class Estimate:
         return self.table().html()
 
 
-def estimate(wanted: Experiment) -> Estimate:
+def estimate(experiment: Experiment) -> Estimate:
     """From the numbers in the file, the scenes, and what is on disk already.
 
     Raises:
         InputError: there are no scenes.
     """
-    bench = Path(wanted.bench)
+    bench = Path(experiment.bench)
     store = Store(bench) if (bench / MARKER).is_file() else None
-    arms = dict.fromkeys(("original", *names(wanted.score.arms)))
-    steps = [_build(wanted, store)]
-    for planner in wanted.planners:
-        steps.append(_answers(wanted, planner, len(arms), store))
-        steps += [_verdicts(wanted, planner, judge, len(arms) - 1, store) for judge in wanted.judges]
-    cases = wanted.build.n
+    arms = dict.fromkeys(("original", *names(experiment.score.arms)))
+    steps = [_build(experiment, store)]
+    for planner in experiment.planners:
+        steps.append(_answers(experiment, planner, len(arms), store))
+        steps += [_verdicts(experiment, planner, judge, len(arms) - 1, store) for judge in experiment.judges]
+    cases = experiment.build.n
     steps.append(Step("report", 0, 0, 0.0, cases * _REPORT_S, cases * _REPORT_BYTES))
     return Estimate(tuple(steps))
 
 
-def _build(wanted: Experiment, store: Store | None) -> Step:
-    part = wanted.build
-    done = min(part.n, len(store.case_ids())) if store else 0
-    left = part.n - done
+def _build(experiment: Experiment, store: Store | None) -> Step:
+    part = experiment.build
+    finished = min(part.n, len(store.case_ids())) if store else 0
+    remaining = part.n - finished
     edits = 1 + len(names(part.controls)) + len(part.distances)
     frames, pixels, scene_bytes = _scene(part.scenes)
-    size = int(left * ((1 + edits * frames) * pixels * _PNG_BYTES + scene_bytes))
+    size = int(remaining * ((1 + edits * frames) * pixels * _PNG_BYTES + scene_bytes))
     jobs = part.jobs or default_jobs()
     if part.inpainter == "composite":
-        return Step("build", 0, 0, 0.0, left * edits * _COMPOSITE_S / jobs, size)
+        return Step("build", 0, 0, 0.0, remaining * edits * _COMPOSITE_S / jobs, size)
     usd = _usd(part.inpainter_options, {"images": 1.0})
-    seconds = wanted.estimate.picture_s
+    seconds = experiment.estimate.picture_s
     return Step(
         f"build ({part.inpainter})",
-        left * edits,
-        done * edits,
-        None if usd is None else usd * left * edits,
-        None if seconds is None else seconds * left * edits,
+        remaining * edits,
+        finished * edits,
+        None if usd is None else usd * remaining * edits,
+        None if seconds is None else seconds * remaining * edits,
         size,
     )
 
@@ -136,68 +137,70 @@ def _scene(folder: str | None) -> tuple[int, float, float]:
     return len(scene.frames), scene.front.width * scene.front.height, size
 
 
-def _answers(wanted: Experiment, planner: PlannerPart, arms: int, store: Store | None) -> Step:
-    every = wanted.build.n * arms * wanted.score.repeats
-    kept = _run_of(planner, store)
-    done = min(every, len(store.rollouts(kept))) if store and kept else 0
+def _answers(experiment: Experiment, planner: PlannerPart, arms: int, store: Store | None) -> Step:
+    every = experiment.build.n * arms * experiment.score.repeats
+    name = _run_of(planner, store)
+    finished = min(every, len(store.rollouts(name))) if store and name else 0
     quick = planner.planner in _WEIGHTLESS or planner.planner.endswith(".jsonl")
     usd = _usd(planner.options, _TYPICAL)
     if usd is None:
-        usd = wanted.estimate.answer_usd
+        usd = experiment.estimate.answer_usd
     if usd is None and planner.planner.removeprefix("verified:") not in _PAID:
         usd = 0.0
-    seconds = _ANSWER_S if quick else wanted.estimate.answer_s
-    return _step(planner.name or planner.planner, every - done, done, 1, usd, seconds)
+    seconds = _ANSWER_S if quick else experiment.estimate.answer_s
+    return _step(planner.name or planner.planner, every - finished, finished, 1, usd, seconds)
 
 
 def _verdicts(
-    wanted: Experiment, planner: PlannerPart, judge: JudgePart, arms: int, store: Store | None
+    experiment: Experiment, planner: PlannerPart, judge: JudgePart, arms: int, store: Store | None
 ) -> Step:
     options = judge.all_options
-    made = make_judge(judge.judge, None, **options)
-    label = f"{planner.name or planner.planner} under {made.name}"
-    every = wanted.build.n * arms * wanted.score.repeats
-    kept = _run_of(planner, store)
-    done = min(every, len(store.verdict_paths(made.name, kept))) if store and kept else 0
+    transport = make_judge(judge.judge, None, **options)
+    label = f"{planner.name or planner.planner} under {transport.name}"
+    every = experiment.build.n * arms * experiment.score.repeats
+    name = _run_of(planner, store)
+    finished = min(every, len(store.verdict_paths(transport.name, name))) if store and name else 0
     if judge.judge in _OFFLINE:
-        return _step(label, every - done, done, 0, 0.0, _VERDICT_S)
+        return _step(label, every - finished, finished, 0, 0.0, _VERDICT_S)
     members = options.get("members")
     asks = int(options.get("votes", 1)) * (len(members) if isinstance(members, list) else 1)
-    seconds = wanted.estimate.reply_s
+    seconds = experiment.estimate.reply_s
     if seconds is not None:
         seconds /= int(options.get("concurrency", Limits.concurrency))
     if rpm := float(options.get("rpm", 0)):
         seconds = max(60 / rpm, seconds or 0.0)
     usd = 0.0 if judge.judge == "local" else _usd(options, _TYPICAL)
-    return _step(label, every - done, done, asks, usd, seconds)
+    return _step(label, every - finished, finished, asks, usd, seconds)
 
 
 def _run_of(planner: PlannerPart, store: Store | None) -> str | None:
     """The name under which its answers are on disk."""
     runs = store.planner_runs() if store else []
-    asked = (
+    names = (
         run.planner for run in runs if run.spec == planner.planner and planner.name in (None, run.planner)
     )
-    return next(asked, None)
+    return next(names, None)
 
 
-def _step(name: str, left: int, done: int, asks: int, usd: float | None, seconds: float | None) -> Step:
+def _step(
+    name: str, remaining: int, finished: int, asks: int, usd: float | None, seconds: float | None
+) -> Step:
     """``left`` pieces of work with a record each, ``asks`` calls for one; dollars and seconds of one call or piece."""
-    times = left * max(1, asks)
+    times = remaining * max(1, asks)
     return Step(
         name,
-        left * asks,
-        done * asks,
+        remaining * asks,
+        finished * asks,
         None if usd is None else times * usd,
         None if seconds is None else times * seconds,
-        left * _RECORD_BYTES,
+        remaining * _RECORD_BYTES,
     )
 
 
 def _usd(options: Mapping[str, Any] | None, usage: Mapping[str, float]) -> float | None:
     """Of one call, at the prices among the options; None without any."""
-    given = options or {}
-    prices = {name: float(given[name]) for name in PRICES if given.get(name)}
+    values = options or {}
+    prices = {name: float(values[name]) for name in PRICES if values.get(name)}
     return Limits(**prices).cost(usage) if prices else None  # type: ignore[arg-type]
 
 

@@ -65,28 +65,30 @@ def carry_out(
     file: Path, dry_run: bool, quiet: bool, told_before: Callable[[Estimate], None] = lambda _: None
 ) -> Outcome:
     """See :func:`run`. Each step goes on where it was interrupted; ``told_before`` gets the estimate first."""
-    wanted = Experiment.read(file)
-    if is_url(wanted.bench):
-        wanted = wanted.model_copy(update={"bench": str(working_copy(wanted.bench))})
-    check(file, wanted, ready=not dry_run)
-    expected = estimate(wanted)
+    experiment = Experiment.read(file)
+    if is_url(experiment.bench):
+        experiment = experiment.model_copy(update={"bench": str(working_copy(experiment.bench))})
+    check(file, experiment, ready=not dry_run)
+    expected = estimate(experiment)
     told_before(expected)
     if dry_run:
         return Outcome(expected)
-    bench = library.build(wanted.bench, quiet=quiet, **_arguments(wanted.build))
+    bench = library.build(experiment.bench, quiet=quiet, **_arguments(experiment.build))
     shortfalls = [bench.shortfall] if bench.shortfall else []
     runs: list[Run] = []
-    for planner in wanted.planners:
-        for judge in wanted.judges:
+    for planner in experiment.planners:
+        for judge in experiment.judges:
             try:
-                runs.append(_score(bench, planner, judge, wanted, quiet))
+                runs.append(_score(bench, planner, judge, experiment, quiet))
             except (CfgenError, Shortfall) as error:  # one planner or judge; the others go on
                 shortfalls.append(f"{planner.name or planner.planner} under {judge.judge}: {error}")
-    written = library.report(bench, **_arguments(wanted.report)) if runs else None
+    written = library.report(bench, **_arguments(experiment.report)) if runs else None
     return Outcome(expected, bench, tuple(runs), written, tuple(shortfalls))
 
 
-def _score(bench: Benchmark, planner: PlannerPart, judge: JudgePart, wanted: Experiment, quiet: bool) -> Run:
+def _score(
+    bench: Benchmark, planner: PlannerPart, judge: JudgePart, experiment: Experiment, quiet: bool
+) -> Run:
     return library.score(
         bench,
         planner.planner,
@@ -97,7 +99,7 @@ def _score(bench: Benchmark, planner: PlannerPart, judge: JudgePart, wanted: Exp
         votes=judge.votes,
         rubric=judge.rubric,
         quiet=quiet,
-        **_arguments(wanted.score),
+        **_arguments(experiment.score),
     )
 
 
@@ -108,7 +110,7 @@ def _arguments(part: BaseModel) -> dict[str, Any]:
 # --- what would be refused ------------------------------------------------------------------------------
 
 
-def check(file: Path, wanted: Experiment, ready: bool) -> None:
+def check(file: Path, experiment: Experiment, ready: bool) -> None:
     """Refuse before anything is done what would be refused on the way, all of it at once.
 
     Args:
@@ -117,29 +119,29 @@ def check(file: Path, wanted: Experiment, ready: bool) -> None:
     Raises:
         InputError: names each field.
     """
-    if faults := list(_faults(wanted, ready)):
+    if faults := list(_faults(experiment, ready)):
         raise InputError(f"{file}: {told(faults)}")
 
 
-def _faults(wanted: Experiment, ready: bool) -> Iterator[str]:
+def _faults(experiment: Experiment, ready: bool) -> Iterator[str]:
     wrong: dict[str, list[str]] = {}
     for section, options in (("build", BuildOptions), ("score", ScoreOptions), ("report", ReportOptions)):
-        given = _arguments(getattr(wanted, section))
-        wrong[section] = list(_fault("", partial(_read_section, options, given, f"{section}.")))
+        values = _arguments(getattr(experiment, section))
+        wrong[section] = list(_fault("", partial(_read_section, options, values, f"{section}.")))
         yield from wrong[section]
     if not wrong["build"]:
         if not wrong["score"]:
-            yield from _arms(wanted)
-        yield from _fault("build", partial(_check_build, wanted, ready))
-    yield from _fault("report.out", partial(_check_target, wanted))
+            yield from _arms(experiment)
+        yield from _fault("build", partial(_check_build, experiment, ready))
+    yield from _fault("report.out", partial(_check_target, experiment))
     if wrong["score"]:  # the rest is asked on its terms: how long to wait, whom to reach
-        wanted = wanted.model_copy(update={"score": _readable(wanted.score)})
+        experiment = experiment.model_copy(update={"score": _readable(experiment.score)})
     names: dict[str, int] = {}
-    for i, planner in enumerate(wanted.planners):
-        yield from _fault(f"planners.{i}", partial(_check_planner, wanted, planner, i, names))
+    for i, planner in enumerate(experiment.planners):
+        yield from _fault(f"planners.{i}", partial(_check_planner, experiment, planner, i, names))
     judges: dict[str, int] = {}
-    for i, judge in enumerate(wanted.judges):
-        yield from _fault(f"judges.{i}", partial(_check_judge, wanted, judge, i, judges, ready))
+    for i, judge in enumerate(experiment.judges):
+        yield from _fault(f"judges.{i}", partial(_check_judge, experiment, judge, i, judges, ready))
 
 
 def _fault(where: str, work: Callable[[], None]) -> Iterator[str]:
@@ -154,21 +156,21 @@ def _fault(where: str, work: Callable[[], None]) -> Iterator[str]:
         yield f"{name} {rest}" if field and not field.endswith(":") else f"{name}: {rest}" if name else rest
 
 
-def _read_section(options: type, given: dict[str, Any], where: str) -> None:
+def _read_section(options: type, values: dict[str, Any], where: str) -> None:
     defaults = {name: parameter.default for name, parameter in signature_of(options).parameters.items()}
     places = {"out": "bench", "bench": "bench", "planner": "cruise"}
-    read(field_types(options), {**defaults, **places, **given}, where)
+    read(field_types(options), {**defaults, **places, **values}, where)
 
 
-def _score_options(wanted: Experiment) -> ScoreOptions:
-    return ScoreOptions("bench", "cruise", **_arguments(wanted.score))
+def _score_options(experiment: Experiment) -> ScoreOptions:
+    return ScoreOptions("bench", "cruise", **_arguments(experiment.score))
 
 
-def _arms(wanted: Experiment) -> Iterator[str]:
-    controls = wanted.build.controls
-    distances = [distance_name(factor) for factor in wanted.build.distances if factor != 1.0]
+def _arms(experiment: Experiment) -> Iterator[str]:
+    controls = experiment.build.controls
+    distances = [distance_name(factor) for factor in experiment.build.distances if factor != 1.0]
     built = ["original", "hazard", "rerun", *controls, *distances]
-    for arm in _score_options(wanted).arms:
+    for arm in _score_options(experiment).arms:
         if arm in built:
             continue
         if arm in ("null", "nuisance"):
@@ -180,12 +182,12 @@ def _arms(wanted: Experiment) -> Iterator[str]:
             yield f"score.arms: '{arm}' is no arm{near}; expected any of {', '.join(built)}"
 
 
-def _check_build(wanted: Experiment, ready: bool) -> None:
-    check_build(BuildOptions(wanted.bench, quiet=True, **_arguments(wanted.build)), ready)
+def _check_build(experiment: Experiment, ready: bool) -> None:
+    check_build(BuildOptions(experiment.bench, quiet=True, **_arguments(experiment.build)), ready)
 
 
-def _check_target(wanted: Experiment) -> None:
-    bench, out = Path(wanted.bench), wanted.report.out
+def _check_target(experiment: Experiment) -> None:
+    bench, out = Path(experiment.bench), experiment.report.out
     check_target_beside(Path(out) if out else default_target(bench), bench)
 
 
@@ -195,24 +197,26 @@ def _readable(score: BaseModel) -> BaseModel:
     return type(score)(**whom)
 
 
-def _check_planner(wanted: Experiment, planner: PlannerPart, index: int, seen: dict[str, int]) -> None:
-    score = _score_options(wanted)
+def _check_planner(experiment: Experiment, planner: PlannerPart, index: int, names: dict[str, int]) -> None:
+    score = _score_options(experiment)
     with limited(Network(score.offline, score.allow_hosts)):
         name = check_planner(planner.planner, planner.options, planner.name, score.startup_timeout_s)
-    _once(name, index, seen, "planners", "name: ...")
+    _once(name, index, names, "planners", "name: ...")
 
 
-def _check_judge(wanted: Experiment, judge: JudgePart, index: int, seen: dict[str, int], ready: bool) -> None:
-    score = _score_options(wanted)
+def _check_judge(
+    experiment: Experiment, judge: JudgePart, index: int, names: dict[str, int], ready: bool
+) -> None:
+    score = _score_options(experiment)
     make = create_judge if ready else make_judge
     with limited(Network(score.offline, score.allow_hosts)):
         name = make(judge.judge, None, judge.rubric, **judge.all_options).name
-    _once(name, index, seen, "judges", "options: {name: ...}")
+    _once(name, index, names, "judges", "options: {name: ...}")
 
 
-def _once(name: str, index: int, seen: dict[str, int], section: str, mend: str) -> None:
+def _once(name: str, index: int, names: dict[str, int], section: str, mend: str) -> None:
     """Answers and verdicts lie under names."""
-    first = seen.setdefault(name, index)
+    first = names.setdefault(name, index)
     if first != index:
         raise InputError(
             f"is kept under the name '{name}', as {section}.{first} is; give it another with {mend}"

@@ -97,14 +97,14 @@ class Experiment(_Part):
                 f"{file}: expected a mapping with 'bench', 'build' and 'planners', found {repr(content)[:80]}"
             )
         try:  # as JSON, so that lists may be tuples while all else is strict
-            made = cls.model_validate_json(json.dumps(_words(content), default=str))
+            experiment = cls.model_validate_json(json.dumps(_words(content), default=str))
         except ValidationError as error:
             raise InputError(f"{file}: {told(faults_of(error, cls))}") from error
-        if "where" in made.build.model_fields_set and not made.build.where.strip():
+        if "where" in experiment.build.model_fields_set and not experiment.build.where.strip():
             raise InputError(
                 f"{file}: build.where: expected a condition, found nothing; leave it out for all scenes"
             )
-        return made.relative_to(file.parent)
+        return experiment.relative_to(file.parent)
 
     def relative_to(self, folder: Path) -> Self:
         def there(path: Any) -> str | None:
@@ -138,9 +138,9 @@ def _words(content: Any) -> Any:
     content = dict(content)
     for key, field in (("planners", "planner"), ("judges", "judge")):
         if isinstance(content.get(key), list):
-            content[key] = [{field: one} if isinstance(one, str) else one for one in content[key]]
+            content[key] = [{field: item} if isinstance(item, str) else item for item in content[key]]
     for section, key in (("build", "controls"), ("score", "arms")):
         part = content.get(section)
         if isinstance(part, dict) and isinstance(part.get(key), list):
-            content[section] = {**part, key: ["null" if one is None else one for one in part[key]]}
+            content[section] = {**part, key: ["null" if item is None else item for item in part[key]]}
     return content

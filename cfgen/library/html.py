@@ -18,11 +18,11 @@ def page(*parts: str) -> str:
     return f'<div style="font-family:sans-serif;max-width:1000px">{"".join(parts)}</div>'
 
 
-def benchmark(words: str, shown: Sequence[tuple[np.ndarray, str]], count: int) -> str:
+def benchmark(words: str, items: Sequence[tuple[np.ndarray, str]], count: int) -> str:
     """``shown``: the first of ``count`` cases, (H, W, 3) uint8 RGB with a name each."""
-    pictures = "".join(_figure(pixels, name, _THUMB) for pixels, name in shown)
-    more = f"<p>and {count - len(shown)} more</p>" if count > len(shown) else ""
-    return page(f"<p>{escape(words)}</p>", pictures, more)
+    pictures = "".join(_figure(pixels, name, _THUMB) for pixels, name in items)
+    rest = f"<p>and {count - len(items)} more</p>" if count > len(items) else ""
+    return page(f"<p>{escape(words)}</p>", pictures, rest)
 
 
 def case(words: str, original: np.ndarray, augmented: np.ndarray) -> str:
@@ -46,8 +46,8 @@ def data_url(pixels: np.ndarray, width: int) -> str:
     if pixels.shape[1] > width:
         size = (width, round(pixels.shape[0] * width / pixels.shape[1]))
         pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    done, encoded = cv2.imencode(".jpg", pixels[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, 80])
-    assert done
+    success, encoded = cv2.imencode(".jpg", pixels[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, 80])
+    assert success
     return f"data:image/jpeg;base64,{base64.b64encode(encoded.tobytes()).decode()}"
 
 
@@ -59,12 +59,12 @@ def _figure(pixels: np.ndarray, words: str, width: int) -> str:
 
 
 def _answer(arm: str, repeat: int, rollout: Rollout, verdict: Verdict | None) -> str:
-    said = rollout.text if rollout.status == "ok" else f"failed: {rollout.reason}"
+    text = rollout.text if rollout.status == "ok" else f"failed: {rollout.reason}"
     scores = [verdict.scores.get(name) if verdict else None for name in DIMENSIONS]
     judged = (verdict.explanation or verdict.reason or verdict.status) if verdict else ""
     cells = (
         f"{arm} {repeat}" if repeat else arm,
-        said[:400],
+        text[:400],
         *("-" if score is None else str(score) for score in scores),
         judged[:400],
     )

@@ -81,21 +81,21 @@ def hazards(
         rubric: what the judge is asked, an installed one or a YAML file.
         max_pixels, frame_times: what of a drive the planner is shown.
     """
-    asked = tuple(arm for arm in names(arms) if arm != "original")
-    if "hazard" not in asked:
-        raise InputError(f"arms: expected 'hazard' among them, found {', '.join(asked) or 'none'}")
+    requested = tuple(arm for arm in names(arms) if arm != "original")
+    if "hazard" not in requested:
+        raise InputError(f"arms: expected 'hazard' among them, found {', '.join(requested) or 'none'}")
     store = Store(_folder(bench))
-    questions = arm_inputs(store, asked, 1)
+    questions = arm_inputs(store, requested, 1)
     of_case: dict[str, list[str]] = {}
     for key in questions.each_key():
         of_case.setdefault(key.case_id, []).append(key.arm)
     samples = [
         Sample(
             id=case_id,
-            input=f"Case {case_id}: the solver asks about each of {len(there)} frames, each by itself.",
-            metadata={"arms": there},
+            input=f"Case {case_id}: the solver asks about each of {len(versions)} frames, each by itself.",
+            metadata={"arms": versions},
         )
-        for case_id, there in of_case.items()
+        for case_id, versions in of_case.items()
     ]
     needs = Requirements(frame_times=tuple(map(float, frame_times)), max_pixels=max_pixels)
     RolloutInputs(store, store.benchmark.seed).check(questions, needs)
@@ -116,20 +116,20 @@ def drive(
     needs = Requirements(frame_times=tuple(frame_times), max_pixels=max_pixels)
 
     def ask(case_id: str, arm: str) -> Ask:
-        asked = RolloutInput(store.case(case_id), arm, 0)
-        return question(inputs.observation(asked, needs), "tags")
+        rollout_input = RolloutInput(store.case(case_id), arm, 0)
+        return question(inputs.observation(rollout_input, needs), "tags")
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         model, case_id, arms = get_model(), str(state.sample_id), list(state.metadata["arms"])
-        said: dict[str, dict[str, str]] = {}
+        answers: dict[str, dict[str, str]] = {}
         talks: dict[str, list[ChatMessage]] = {}
         outputs: dict[str, ModelOutput] = {}
         for arm in random.Random(f"{case_id} {state.epoch}").sample(arms, len(arms)):
             messages = chat(await _aside(partial(ask, case_id, arm)))
             outputs[arm] = output = await model.generate(messages)
-            said[arm] = {"text": words_of(output), "finish": _FINISH.get(output.stop_reason, "complete")}
+            answers[arm] = {"text": words_of(output), "finish": _FINISH.get(output.stop_reason, "complete")}
             talks[arm] = [*messages, ChatMessageAssistant(content=words_of(output))]
-        state.metadata[ANSWERS] = {arm: said[arm] for arm in arms}
+        state.metadata[ANSWERS] = {arm: answers[arm] for arm in arms}
         # for whoever reads the log: one conversation after the other
         state.messages = [message for arm in arms for message in talks[arm]]
         state.output = outputs["hazard"]
@@ -143,8 +143,8 @@ def strict_success() -> Metric:
     """The share of cases that the judge scored 2, in percent: that of ``cfgen report``."""
 
     def of(scores: list[SampleScore]) -> float:
-        found = [score.score.as_float() for score in scores]
-        return 100 * sum(found) / len(found) if found else math.nan
+        values = [score.score.as_float() for score in scores]
+        return 100 * sum(values) / len(values) if values else math.nan
 
     return of
 
@@ -157,8 +157,8 @@ def points_above_floor() -> Metric:
         values = {str(s.sample_id): s.score.value for s in scores if isinstance(s.score.value, dict)}
 
         def events(name: str) -> dict[str, float]:
-            found = {case: value.get(name) for case, value in values.items()}
-            return {case: float(v) for case, v in found.items() if v is not None and not math.isnan(v)}
+            scored = {case: value.get(name) for case, value in values.items()}
+            return {case: float(v) for case, v in scored.items() if v is not None and not math.isnan(v)}
 
         leading = next((d for d in reversed(DIMENSIONS) if events(d)), DIMENSIONS[-1])
         floors = {arm: events(f"{leading}_{judged_as(arm)}") for arm in CONTROLS}
@@ -175,7 +175,7 @@ def response(
     """Judge the answers of :func:`drive` pair by pair, as ``cfgen score`` does."""
     store = Store(_folder(bench))
     inputs = RolloutInputs(store, store.benchmark.seed)
-    asked = create_rubric(rubric)
+    wording = create_rubric(rubric)
     own = None if judge == GRADER else create_judge(judge, store.reply_cache, rubric, **(judge_options or {}))
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -186,9 +186,9 @@ def response(
             )
         judging: Panel | Judge = own or _panel(get_model(role=GRADER))
         if isinstance(judging, Panel) and own is None:
-            judging.use_rubric(asked, judging.name)
+            judging.use_rubric(wording, judging.name)
         case_id, model = str(state.sample_id), _plain(str(state.model))
-        rollouts = {arm: rollout(model, case_id, arm, said) for arm, said in answers.items()}
+        rollouts = {arm: rollout(model, case_id, arm, answer) for arm, answer in answers.items()}
         verdicts = []
         for arm in answers:
             if arm != "original":
@@ -214,28 +214,28 @@ async def _verdict(
     build = partial(judge_item, inputs, RolloutInput(case, key.arm, key.repeat), before, after)
     if isinstance(judge, Panel) and isinstance(judge.asking, _Here):
         return await judge.verdict(key, build)
-    found: list[Verdict] = []
-    await _aside(partial(judge.judge, [(key, build)], found.append))
-    return found[0]
+    verdicts: list[Verdict] = []
+    await _aside(partial(judge.judge, [(key, build)], verdicts.append))
+    return verdicts[0]
 
 
-def rollout(planner: str, case_id: str, arm: str, said: Mapping[str, str]) -> Rollout:
+def rollout(planner: str, case_id: str, arm: str, answer: Mapping[str, str]) -> Rollout:
     """What the model said, as cfgen records it: a plan, or why there is none."""
-    kept: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "planner": planner,
         "planner_hash": hash_json(planner),
         **QuestionKey(case_id, arm, 0)._asdict(),
         "seed": 0,
     }
     try:
-        if said["finish"] != "complete":
-            raise PlanFaultError(f"the model's answer is {said['finish']}")
-        found = check_response(Response(said["text"]))
-        kept |= {"text": found.text, "notes": found.notes}
-        _, plan = to_plan(found)
+        if answer["finish"] != "complete":
+            raise PlanFaultError(f"the model's answer is {answer['finish']}")
+        checked = check_response(Response(answer["text"]))
+        fields |= {"text": checked.text, "notes": checked.notes}
+        _, plan = to_plan(checked)
     except PlanFaultError as fault:
-        return Rollout(status="failed", reason=str(fault), failure=fault.kind, **kept)
-    return Rollout(status="ok", plan=plan, **kept)
+        return Rollout(status="failed", reason=str(fault), failure=fault.kind, **fields)
+    return Rollout(status="ok", plan=plan, **fields)
 
 
 def scored(verdicts: Sequence[Verdict]) -> Score:
@@ -250,9 +250,9 @@ def scored(verdicts: Sequence[Verdict]) -> Score:
                 value[name] = 0.0
             elif verdict.status == "scored" and dimension in verdict.scores:
                 value[name] = float(verdict.scores[dimension] == STRICT)
-        said = "/".join(str(s) for s in verdict.scores.values())
+        scores = "/".join(str(s) for s in verdict.scores.values())
         lines.append(
-            f"{verdict.arm}: {verdict.status} {said} {verdict.explanation or verdict.reason}".strip()
+            f"{verdict.arm}: {verdict.status} {scores} {verdict.explanation or verdict.reason}".strip()
         )
     return Score(
         value=value,
@@ -288,23 +288,23 @@ def words_of(output: ModelOutput) -> str:
     Reasoning that came beside the text, by a field or a signature of the provider's, is no part of it.
     """
     content = output.message.content if output.choices else ""
-    taken = [
+    parts = [
         f"<think>\n{part.reasoning}\n</think>\n"
         for part in (content if isinstance(content, list) else ())
         if isinstance(part, ContentReasoning)
         and part.internal in (None, "think")
         and not (part.redacted or part.signature or part.summary)
     ]
-    return "".join(taken) + output.completion
+    return "".join(parts) + output.completion
 
 
 def chat(ask: Ask) -> list[ChatMessage]:
     """A question as inspect's messages, pictures in their places."""
     messages: list[ChatMessage] = [ChatMessageSystem(content=ask.system)]
     for turn in ask.turns:
-        parts = [_part(one) for one in turn.parts]
-        made = ChatMessageUser if turn.role == "user" else ChatMessageAssistant
-        messages.append(made(content=parts))
+        parts = [_part(part) for part in turn.parts]
+        message = ChatMessageUser if turn.role == "user" else ChatMessageAssistant
+        messages.append(message(content=parts))
     return messages
 
 
@@ -316,9 +316,9 @@ def _part(part: str | Picture) -> Content:
 
 def _panel(model: InspectModel) -> Panel:
     transport = Transport(model)
-    made = Panel(_plain(transport.id), f"inspect {transport.id}", [transport], Limits())
-    made.asking = _Here()  # type: ignore[assignment]
-    return made
+    panel = Panel(_plain(transport.id), f"inspect {transport.id}", [transport], Limits())
+    panel.asking = _Here()  # type: ignore[assignment]
+    return panel
 
 
 class _Here:
@@ -336,8 +336,8 @@ class _Here:
 
 async def _aside(work: Callable[[], R]) -> R:
     """Reading and drawing, off the event loop."""
-    found: R = await anyio.to_thread.run_sync(work)
-    return found
+    result: R = await anyio.to_thread.run_sync(work)
+    return result
 
 
 def _folder(bench: str) -> Path:

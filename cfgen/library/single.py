@@ -49,10 +49,10 @@ class Tried:
         return self._answer("hazard")
 
     def _answer(self, arm: str) -> Rollout:
-        found = self.case.rollout(arm)
-        if found is None:
+        rollout = self.case.rollout(arm)
+        if rollout is None:
             raise InputError(f"{self.run.bench.path}: the planner was not asked about the arm '{arm}'")
-        return found
+        return rollout
 
     def lines(self) -> list[str]:
         """For a terminal: the hazard, both answers, what changed, and what the judge makes of it."""
@@ -101,42 +101,42 @@ def try_picture(options: TryOptions) -> Tried:
     if bench.shortfall or not len(bench):
         why = "; ".join(dict.fromkeys(r.reason for r in bench.store.rejections())) or bench.shortfall
         unknown = [f"--camera {key}={such}" for key, such in _CAMERA.items() if key not in camera]
-        more = f"tell more of the camera ({', '.join(unknown)}), or " if unknown else ""
+        hint = f"tell more of the camera ({', '.join(unknown)}), or " if unknown else ""
         raise Shortfall(
-            f"{source}: '{hazard}' found no place in it ({why}); {more}try another --hazard, --speed, --seed or "
+            f"{source}: '{hazard}' found no place in it ({why}); {hint}try another --hazard, --speed, --seed or "
             "--perception"
         )
     own = {field.name for field in attrs.fields(PlannerOptions)}
     run = score(bench, options.planner, **{name: getattr(options, name) for name in own})
-    tried = Tried(run, folder / "panel.png")
-    write_bytes(tried.panel, png_bytes(_panel(tried)))
-    return tried
+    trial = Tried(run, folder / "panel.png")
+    write_bytes(trial.panel, png_bytes(_panel(trial)))
+    return trial
 
 
-def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
+def _check_same(folder: Path, settings: Mapping[str, Any]) -> None:
     """What is there already was made of the same, or nothing is there."""
     note = folder / "try.json"
     if note.is_file():
-        found = read_json(note)
-        other = [key for key in {**found, **asked} if found.get(key) != asked.get(key)]
-        if other:
+        stored = read_json(note)
+        differing = [key for key in {**stored, **settings} if stored.get(key) != settings.get(key)]
+        if differing:
             raise InputError(
-                f"{folder}: was made with another {' and '.join(other)}; choose another --out, or delete it"
+                f"{folder}: was made with another {' and '.join(differing)}; choose another --out, or delete it"
             )
     else:
-        write_bytes(note, (json.dumps(dict(asked), indent=1) + "\n").encode())
+        write_bytes(note, (json.dumps(dict(settings), indent=1) + "\n").encode())
 
 
-def _panel(tried: Tried) -> np.ndarray:
-    case, verdict = tried.case.case, tried.case.verdict()
+def _panel(trial: Tried) -> np.ndarray:
+    case, verdict = trial.case.case, trial.case.verdict()
     return case_panel(
         PanelItem(
             original_image=case.original,
             modified_image=case.augmented,
-            original_plan=_points(tried.before.plan),
-            modified_plan=_points(tried.after.plan),
-            original_text=tried.before.text,
-            modified_text=tried.after.text,
+            original_plan=_points(trial.before.plan),
+            modified_plan=_points(trial.after.plan),
+            original_text=trial.before.text,
+            modified_text=trial.after.text,
             scores={str(d): score for d, score in verdict.scores.items()} if verdict else {},
             explanation=(verdict.explanation or verdict.reason) if verdict else "",
         )
@@ -172,8 +172,11 @@ def _changed(before: Plan | None, after: Plan | None) -> list[str]:
     if first is None or second is None:
         return ["changed: cannot be told, an answer is no plan"]
     n = min(len(first), len(second))
-    apart = np.linalg.norm(first[:n, :2] - second[:n, :2], axis=1).max()
+    distance = np.linalg.norm(first[:n, :2] - second[:n, :2], axis=1).max()
     kmh = 3.6 * np.abs(speeds(first[:n]) - speeds(second[:n])).max()
-    if apart < SAME_M and kmh < SAME_KMH:
-        return [f"changed: nothing, the plans lie within {apart:.1f} m and {kmh:.1f} km/h of each other"]
-    return [f"changed: by up to {apart:.1f} m and {kmh:.1f} km/h", *delta_table(first, second).splitlines()]
+    if distance < SAME_M and kmh < SAME_KMH:
+        return [f"changed: nothing, the plans lie within {distance:.1f} m and {kmh:.1f} km/h of each other"]
+    return [
+        f"changed: by up to {distance:.1f} m and {kmh:.1f} km/h",
+        *delta_table(first, second).splitlines(),
+    ]

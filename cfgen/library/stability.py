@@ -71,7 +71,7 @@ class Stability:
                 for v in self.variants
             ],
             "taus": [{"first": a, "second": b, "tau": value, "planners": n} for a, b, value, n in self.taus],
-            "items": {name: [asdict(item) for item in found] for name, found in self.items.items()},
+            "items": {name: [asdict(item) for item in measures] for name, measures in self.items.items()},
         }
 
     def __str__(self) -> str:
@@ -117,11 +117,11 @@ class Stability:
                         _number(i.tau),
                         str(i.moved),
                     )
-                    for i in found
+                    for i in rows
                 ),
                 note=note,
             )
-            for name, found in self.items.items()
+            for name, rows in self.items.items()
         ]
 
 
@@ -130,24 +130,27 @@ def rank_stability(
 ) -> Stability:
     """See :func:`cfgen.stability`."""
     variants: list[Variant] = []
-    whole: dict[str, list[Item]] = {}
+    items_of: dict[str, list[Item]] = {}
     for path in benches:
         data = read_report_data(Store(path), planners)
         for judge in data.judges if event != "trajectory" else ("",):
             raw = {
-                p: found
+                p: planner_events
                 for p in (data.planners if planners else data.ranking)
-                if (found := _events(data, p, judge, event))
+                if (planner_events := _events(data, p, judge, event))
             }
             events, floor = _above_floor(data, raw, judge, event)
-            made = _variant(data, judge, "all", events, len(variants), seed, floor)
-            if made is None:
+            overall = _variant(data, judge, "all", events, len(variants), seed, floor)
+            if overall is None:
                 continue
-            variants.append(made)
-            whole[made.name] = items(events, raw)
+            variants.append(overall)
+            items_of[overall.name] = items(events, raw)
             for cluster in sorted({case.hazard.cluster for case in data.cases}):
                 of = {case.case_id for case in data.cases if case.hazard.cluster == cluster}
-                part = {p: {c: e for c, e in found.items() if c in of} for p, found in events.items()}
+                part = {
+                    p: {c: e for c, e in planner_events.items() if c in of}
+                    for p, planner_events in events.items()
+                }
                 if (
                     some := _variant(data, judge, cluster, part, len(variants), seed, floor, FEWEST_CASES)
                 ) is not None:
@@ -161,7 +164,7 @@ def rank_stability(
         (a.name, b.name, tau(a.success, b.success), len(set(a.ranks) & set(b.ranks)))
         for a, b in combinations(variants, 2)
     ]
-    return Stability(event, tuple(variants), tuple(taus), whole)
+    return Stability(event, tuple(variants), tuple(taus), items_of)
 
 
 def _events(data: ReportData, planner: str, judge: str, event: str, arm: str = "hazard") -> Events:
@@ -177,7 +180,9 @@ def _above_floor(
     above: dict[str, Events] = {}
     names: set[str] = set()
     for planner, hazard in raw.items():
-        controls = {arm: found for arm in CONTROLS if (found := _events(data, planner, judge, event, arm))}
+        controls = {
+            arm: control for arm in CONTROLS if (control := _events(data, planner, judge, event, arm))
+        }
         floor = above_floor(hazard, controls, data.floor(planner), resamples=1)
         arms = (floor.worst,) if floor.kind == "worst" else floor.arms
         shared = set(hazard).intersection(*(controls[arm] for arm in arms if arm))
@@ -204,9 +209,9 @@ def _variant(
     cases = shared_table(events)[0] if len(events) > 1 else []
     if len(cases) < fewest:
         return None
-    made = data.benchmark
+    benchmark = data.benchmark
     who = judge_words(data, judge) if judge else "none"
-    what = (data.store.root.name, str(made.seed), made.inpainter, who, hazards)
+    what = (data.store.root.name, str(benchmark.seed), benchmark.inpainter, who, hazards)
     return Variant(f"v{number + 1}", what, len(cases), events, ranks(events, data.blocks[0], seed), floor)
 
 

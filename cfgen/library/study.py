@@ -41,10 +41,10 @@ class Study:
     def table(self) -> Table:
         """Win rates of B by stratum, as in the paper's Figure 2, with mean errors."""
         rows = []
-        for one in self.strata:
-            wins = [w for e in ERRORS for w in _win(one, e)]
-            means = [_mean(one, e) for e in ERRORS]
-            rows.append((one.name, str(one.n), *wins, *means))
+        for stratum in self.strata:
+            wins = [w for e in ERRORS for w in _win(stratum, e)]
+            means = [_mean(stratum, e) for e in ERRORS]
+            rows.append((stratum.name, str(stratum.n), *wins, *means))
         columns = ["stratum", "n"]
         columns += [c for e in ERRORS for c in (f"B nearer, {e} %", "95% interval", "ties")]
         columns += [f"{e} A, B, B-A (m)" for e in ERRORS]
@@ -53,10 +53,10 @@ class Study:
         )
         note += "longitudinal in the ego frame at t0. Whether reasoning changed: by "
         note += "labels." if self.changed_by == "labels" else "the words it shares, where no label says it."
-        left = {"only in A": self.only_a, "only in B": self.only_b, "without grounding": self.unlabelled}
-        left["unchanged, yet grounded in one only"] = len(self.odd)
-        said = ", ".join(f"{n} {why}" for why, n in left.items() if n)
-        note += f" Left out: {said}." if said else ""
+        excluded = {"only in A": self.only_a, "only in B": self.only_b, "without grounding": self.unlabelled}
+        excluded["unchanged, yet grounded in one only"] = len(self.odd)
+        reasons = ", ".join(f"{n} {why}" for why, n in excluded.items() if n)
+        note += f" Left out: {reasons}." if reasons else ""
         return Table("study", "Reasoning and driving, by stratum", tuple(columns), tuple(rows), note=note)
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Study:
             "changed_by": self.changed_by,
             "odd": list(self.odd),
             "left_out": {"only_a": self.only_a, "only_b": self.only_b, "unlabelled": self.unlabelled},
-            "strata": [asdict(one) for one in self.strata],
+            "strata": [asdict(stratum) for stratum in self.strata],
         }
         files = {
             "study.md": self.table.markdown().encode(),
@@ -87,29 +87,29 @@ class Study:
 def compare_checkpoints(a: str, b: str, labels: Path | None, checker: str) -> Study:
     """See :func:`cfgen.study`."""
     first, second = _read(a, checker), _read(b, checker)
-    said = _labels(labels) if labels is not None else {}
+    labelled = _labels(labels) if labels is not None else {}
     shared = [i for i in first.samples if i in second.samples]
     if not shared:
         raise InputError(f"study: expected samples with the same ids in {a} and {b}, found none in common")
     pairs, by_words = [], 0
     for i in shared:
         x, y = _paired(i, first, second)
-        label = said.get(i, {})
+        label = labelled.get(i, {})
         x = Sample(i, x.words, x.errors, label.get("grounded_a", x.grounded))
         y = Sample(i, y.words, y.errors, label.get("grounded_b", y.grounded))
         changed = label.get("changed", second.changed.get(i, first.changed.get(i)))
         if changed is None:
             by_words, changed = by_words + 1, words_changed(x.words, y.words)
         pairs.append((x, y, changed))
-    found, odd = strata(pairs)
-    if not any(one.n for one in found) and not odd:
+    stratified, odd = strata(pairs)
+    if not any(stratum.n for stratum in stratified) and not odd:
         raise InputError(
             f"study: expected 'grounded' for the samples of {a} and {b}, found it for none in both; give --labels FILE "
             "with the columns id, changed, grounded_a, grounded_b, or --checker for BENCH:PLANNER"
         )
     return Study(
         (first.name, second.name),
-        tuple(found),
+        tuple(stratified),
         len(first.samples) - len(shared),
         len(second.samples) - len(shared),
         sum(x.grounded is None or y.grounded is None for x, y, _ in pairs),
@@ -219,21 +219,21 @@ def _labels(path: Path) -> dict[str, dict[str, bool]]:
             columns, rows = reader.fieldnames or (), list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot read it as CSV ({error})") from error
-    wanted = ("changed", "grounded_a", "grounded_b")
-    if missing := [c for c in ("id", *wanted) if c not in columns]:
+    fields = ("changed", "grounded_a", "grounded_b")
+    if missing := [c for c in ("id", *fields) if c not in columns]:
         raise InputError(
-            f"{path}: expected the columns id, {', '.join(wanted)}; missing: {', '.join(missing)}"
+            f"{path}: expected the columns id, {', '.join(fields)}; missing: {', '.join(missing)}"
         )
-    found: dict[str, dict[str, bool]] = {}
+    labels: dict[str, dict[str, bool]] = {}
     for number, row in enumerate(rows, 2):
-        found[row["id"]] = {}
-        for name in wanted:
-            said = (row[name] or "").strip().lower()
-            if said and said not in _TRUE:
-                raise InputError(f"{path}, line {number}: {name}: expected yes or no, found '{said[:40]}'")
-            if said:
-                found[row["id"]][name] = _TRUE[said]
-    return found
+        labels[row["id"]] = {}
+        for name in fields:
+            word = (row[name] or "").strip().lower()
+            if word and word not in _TRUE:
+                raise InputError(f"{path}, line {number}: {name}: expected yes or no, found '{word[:40]}'")
+            if word:
+                labels[row["id"]][name] = _TRUE[word]
+    return labels
 
 
 def _from_bench(root: Path, planner: str, checker: str) -> _Side:
@@ -254,31 +254,36 @@ def _from_bench(root: Path, planner: str, checker: str) -> _Side:
         for v in store.trace_verdicts(planner)
         if v.arm == "original" and v.checker == checker
     }
-    for _, one in read_each(store.rollout_paths(planner, "original"), Rollout):
-        if not isinstance(one, Rollout) or one.plan is None or one.repeat or one.case_id not in cases:
+    for _, rollout in read_each(store.rollout_paths(planner, "original"), Rollout):
+        if (
+            not isinstance(rollout, Rollout)
+            or rollout.plan is None
+            or rollout.repeat
+            or rollout.case_id not in cases
+        ):
             continue
-        _, future = inputs.motion(cases[one.case_id])
-        plan = np.array(one.plan.waypoints)
+        _, future = inputs.motion(cases[rollout.case_id])
+        plan = np.array(rollout.plan.waypoints)
         if future is None or future.t[-1] < 0.25 * len(plan) - 1e-6:
             continue
-        edges = verdicts.get((one.case_id, 0), {})
+        edges = verdicts.get((rollout.case_id, 0), {})
         grounded = (edges["E1"] and edges["E2"]) if edges else None
-        trace = one.plan.trace
+        trace = rollout.plan.trace
         words = f"{trace.scene} {trace.justification}".strip()
-        side.samples[one.case_id] = (words, plan, resample(future.t, future.poses, n=len(plan)), grounded)
+        side.samples[rollout.case_id] = (words, plan, resample(future.t, future.poses, n=len(plan)), grounded)
     if not side.samples:
         raise InputError(f"{side.where}: expected plans for originals whose drive was recorded, found none")
     return side
 
 
-def _win(one: Stratum, error: str) -> tuple[str, str, str]:
-    rate = one.wins[error]
-    return rate.percent(), rate.interval(), str(one.ties[error])
+def _win(stratum: Stratum, error: str) -> tuple[str, str, str]:
+    rate = stratum.wins[error]
+    return rate.percent(), rate.interval(), str(stratum.ties[error])
 
 
-def _mean(one: Stratum, error: str) -> str:
-    if error not in one.means:
+def _mean(stratum: Stratum, error: str) -> str:
+    if error not in stratum.means:
         return "-"
-    (a, b), (gap, low, high) = one.means[error], one.differences[error]
+    (a, b), (gap, low, high) = stratum.means[error], stratum.differences[error]
     interval = f" [{low:+.2f}, {high:+.2f}]" if low is not None and high is not None else ""
     return f"{a:.2f}, {b:.2f}, {gap:+.2f}{interval}"

@@ -211,10 +211,10 @@ def _probe_traces(options: ProbeTracesOptions) -> "tuple[EdgeProbe, KnownPool]":
     from cfgen.traces.probe import VerifierChecker, probe_edges
 
     store = Store(options.bench)
-    given = [name for name in ("judge", "critic", "verifier") if getattr(options, name) is not None]
-    if len(given) != 1:
+    checkers = [name for name in ("judge", "critic", "verifier") if getattr(options, name) is not None]
+    if len(checkers) != 1:
         raise InputError(
-            f"judge: expected one of judge, critic, verifier; found {' and '.join(given) or 'none'}"
+            f"judge: expected one of judge, critic, verifier; found {' and '.join(checkers) or 'none'}"
         )
     checker: Checker
     if options.verifier is not None:

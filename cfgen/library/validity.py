@@ -48,20 +48,20 @@ class RealValidity:
     def table(self) -> Table:
         """One row a planner; prints as Markdown."""
         rows = []
-        for planner, found in self.planners.items():
-            floor, other = self.floors[planner]
+        for planner, result in self.planners.items():
+            floor, insert_floor = self.floors[planner]
             rows.append(
                 (
                     planner,
                     _rate(self.rates[planner]),
                     _rate(floor),
-                    _rate(found.real),
-                    _rate(found.inserts),
-                    _rate(other),
-                    *_difference(found.difference),
-                    str(found.unmatched),
-                    *_difference(found.paired),
-                    str(found.paired.n),
+                    _rate(result.real),
+                    _rate(result.inserts),
+                    _rate(insert_floor),
+                    *_difference(result.difference),
+                    str(result.unmatched),
+                    *_difference(result.paired),
+                    str(result.paired.n),
                 )
             )
         return Table(
@@ -83,8 +83,8 @@ class RealValidity:
         """One row for each planner and cell that holds both."""
         rows = tuple(
             (planner, *cell, _rate(c.real), _rate(c.inserts), *_difference(c.difference))
-            for planner, found in self.planners.items()
-            for cell, c in found.cells.items()
+            for planner, result in self.planners.items()
+            for cell, c in result.cells.items()
         )
         columns = (
             "planner",
@@ -107,11 +107,11 @@ class RealValidity:
                 "match": self.match,
                 "all_real": asdict(self.rates[planner]),
                 "floors": [asdict(rate) for rate in self.floors[planner]],
-                **{k: asdict(getattr(found, k)) for k in ("real", "inserts", "difference", "paired")},
-                "unmatched": found.unmatched,
-                "cells": [{"cell": list(cell), **asdict(c)} for cell, c in found.cells.items()],
+                **{k: asdict(getattr(result, k)) for k in ("real", "inserts", "difference", "paired")},
+                "unmatched": result.unmatched,
+                "cells": [{"cell": list(cell), **asdict(c)} for cell, c in result.cells.items()],
             }
-            for planner, found in self.planners.items()
+            for planner, result in self.planners.items()
         ]
 
     def __str__(self) -> str:
@@ -142,18 +142,18 @@ def real_validity(
     """
     ours = read_report_data(real, planners)
     theirs = read_report_data(inserts, planners) if inserts else None
-    found, rates, floors = {}, {}, {}
+    results, rates, floors = {}, {}, {}
     for planner in planners:
         events = _events(ours, planner, "hazard", event)
-        others = _events(theirs, planner, "hazard", event) if theirs else {}
+        inserted = _events(theirs, planner, "hazard", event) if theirs else {}
         if not events:
             raise InputError(
                 f"{real.root}: no {event} event of '{planner}' there; choose another event, or a judge"
             )
         rates[planner] = Rate.of(sum(events.values()), len(events))
-        found[planner] = validity(
+        results[planner] = validity(
             events,
-            others,
+            inserted,
             _cells(ours, match),
             _cells(theirs, match) if theirs else {},
             _same_scene(ours, theirs) if theirs else {},
@@ -161,7 +161,7 @@ def real_validity(
             theirs.blocks[0] if theirs else None,
         )
         floors[planner] = (_floor(ours, planner, event), _floor(theirs, planner, event))
-    return RealValidity(ours, theirs, event, match, found, rates, floors)
+    return RealValidity(ours, theirs, event, match, results, rates, floors)
 
 
 def _events(data: ReportData, planner: str, arm: str, event: Event) -> Events:
@@ -199,10 +199,10 @@ def _rate(rate: Rate) -> str:
     return "-" if rate.value is None else f"{rate.percent()} ({rate.interval()}; {rate.n})"
 
 
-def _difference(found: Difference) -> tuple[str, str]:
-    if found.value is None or found.low is None or found.high is None:
+def _difference(difference: Difference) -> tuple[str, str]:
+    if difference.value is None or difference.low is None or difference.high is None:
         return "-", "-"
-    return f"{100 * found.value:+.1f}", f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"
+    return f"{100 * difference.value:+.1f}", f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}"
 
 
 def default_root(folder: Path) -> Path:
