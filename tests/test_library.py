@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cfgen.planners.instance import parts_of, spec_of
 
 import cfgen
 from cfgen.core import interrupts
 from cfgen.core.paths import scenarios_dir
+from cfgen.planners.process import parts_of, spec_of
 
 ROOT = Path(__file__).resolve().parents[1]
 
