@@ -59,10 +59,8 @@ def combine(
     counted = [v for v in votes if SUPERSEDED not in v.flags]
     usable = [v for v in counted if v.status != "failed"]
     scored = [v for v in usable if v.status == "scored"]
-    flags = list(dict.fromkeys(f for v in counted for f in v.flags))
     status, reason = _status(counted, usable, scored)
-    if len(counted) > 1 and len({v.status for v in counted}) > 1:
-        flags.append("split: " + ", ".join(f"{n} {s}" for s, n in Counter(v.status for v in counted).items()))
+    flags = _flags(counted)
     scores: Scores = {}
     if status == "scored":
         scores, split = _majority(scored)
@@ -87,6 +85,15 @@ def combine(
         votes=tuple(votes),
         input_hash=input_hash,
     )
+
+
+def _flags(counted: Sequence[Vote]) -> list[str]:
+    """Each vote's, once, and how their statuses are split."""
+    flags = list(dict.fromkeys(f for v in counted for f in v.flags))
+    statuses = Counter(v.status for v in counted)
+    if len(statuses) > 1:
+        flags.append("split: " + ", ".join(f"{n} {s}" for s, n in statuses.items()))
+    return flags
 
 
 def _status(

@@ -277,13 +277,7 @@ def summarize(
     n = Counter(p.kind for p in probes)
     per_case = Counter({p.case.case_id: 0 for p in left_out if not p.free})
     per_case.update(p.case.case_id for p in probes if not p.free)
-    against = [
-        (score, item.free)
-        for item, (_, score, _) in zip(probes, answers, strict=True)
-        if item.free and item.free.ruled is not None and score is not None
-    ]
-    blank = [v for p, v in zip(probes, verdicts, strict=True) if p.known.expected == UNKNOWN]
-    judged = {d: max(len(probes), 1) - sum(counts["unjudged"][k, d] for k in n) for d in DIMENSIONS}
+    against = _contradicted(probes, answers)
     run = judge.run_record()
     return ProbeRun(
         judge=judge.name,
@@ -299,14 +293,27 @@ def summarize(
         as_ruled=sum(score == free.ruled for score, free in against),
         as_labelled=sum(score == free.waypoints for score, free in against),
         kinds=_kinds(n, left_out, counts),
-        accuracy={d: sum(counts["right"][k, d] for k in n) / judged[d] for d in DIMENSIONS if judged[d]},
+        accuracy=_accuracy(len(probes), counts),
         agreement={d: _agreement(i, probes, answers) for i, d in enumerate(DIMENSIONS)},
-        unknown_found=sum(v is not None and v.status == "unknown" for v in blank) / len(blank)
-        if blank
-        else None,
+        unknown_found=_unknown_share(probes, verdicts),
         blind_to=dict(judge.blind_to),
         misses=_misses(probes, verdicts, answers),
     )
+
+
+def _contradicted(probes: Sequence[Probe], answers: Sequence[Scores]) -> list[tuple[int, FreeAnswer]]:
+    """Waypoints scores of free answers whose author's label contradicts the paper's rubric."""
+    return [
+        (score, item.free)
+        for item, (_, score, _) in zip(probes, answers, strict=True)
+        if item.free and item.free.ruled is not None and score is not None
+    ]
+
+
+def _unknown_share(probes: Sequence[Probe], verdicts: Sequence[Verdict | None]) -> float | None:
+    """Of the pairs with nothing to see, how many were called unknown; None without such pairs."""
+    blank = [v for p, v in zip(probes, verdicts, strict=True) if p.known.expected == UNKNOWN]
+    return sum(v is not None and v.status == "unknown" for v in blank) / len(blank) if blank else None
 
 
 Counts = dict[str, Counter[tuple[str, Dimension]]]
@@ -320,6 +327,16 @@ def _counts(probes: Sequence[Probe], verdicts: Sequence[Verdict | None], answers
             for name in _count_names(verdict, dimension, score, due):
                 counts[name][item.kind, dimension] += 1
     return counts
+
+
+def _accuracy(n: int, counts: Counts) -> dict[Dimension, float]:
+    """Of what was judged; dimensions that the judge leaves out are absent."""
+    right, unjudged = (
+        Counter({d: sum(count for (_, e), count in counts[name].items() if e == d) for d in DIMENSIONS})
+        for name in ("right", "unjudged")
+    )
+    judged = {d: max(n, 1) - unjudged[d] for d in DIMENSIONS}
+    return {d: right[d] / judged[d] for d in DIMENSIONS if judged[d]}
 
 
 def _kinds(n: Counter[str], left_out: Sequence[Probe], counts: Counts) -> dict[str, ProbeKind]:

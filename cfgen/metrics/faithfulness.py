@@ -153,21 +153,25 @@ def _edge_row(
     judged = [_of(judge, trace, edge) for trace in traces]
     majority = consensus(list(votes_by_rater.values())) if votes_by_rater else []
     decided = [(m, j) for m, j in zip(majority, judged, strict=True) if m is not None and j is not None]
-    ties = sum(
-        m is None and any(v is not None for v in votes)
-        for m, votes in zip(majority, zip(*votes_by_rater.values(), strict=True), strict=True)
-    )
     every = {**votes_by_rater, name: judged}
     pairs = {(a, b): _kappa(every[a], every[b]) for a, b in combinations(every, 2)}
     return EdgeAgreement(
         edge=edge,
         same=sum(m == j for m, j in decided),
         n=len(decided),
-        ties=ties,
+        ties=_ties(majority, list(votes_by_rater.values())),
         consensus_kappa=_kappa([m for m, _ in decided], [j for _, j in decided]),
         pairs=pairs,
         people=spread([k for pair, k in pairs.items() if name not in pair]),
         with_judge=spread([k for pair, k in pairs.items() if name in pair]),
+    )
+
+
+def _ties(majority: Sequence[int | None], votes: Sequence[Sequence[int | None]]) -> int:
+    """Traces that people are split on."""
+    return sum(
+        m is None and any(v is not None for v in answers)
+        for m, answers in zip(majority, zip(*votes, strict=True), strict=True)
     )
 
 

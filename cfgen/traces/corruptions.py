@@ -19,13 +19,10 @@ from cfgen.planners.responders import TIMES, a, plain, wrong_place
 from cfgen.records import LATERAL, Relation
 from cfgen.traces.facts import Content, Said, alike, named, rare
 from cfgen.traces.scripted import DENIALS, MANOEUVRES, SCENES, VAGUE, Source, acted, announced, braked, say
+from cfgen.traces.settings import POOL
 
 #: waypoints (24, 3) that fail a consistent trace, or why there are none
 Fail = Callable[[Source, random.Random], np.ndarray | str]
-#: s: when a manoeuvre begins that comes too late
-_LATE_S = (4.0, 5.25)
-#: of what was to be done, what a plan does that falls short
-_SHORT = (0.02, 0.22)
 
 
 def _along(source: Source) -> tuple[np.ndarray, np.ndarray]:
@@ -43,14 +40,14 @@ def _other_plan(source: Source, rng: random.Random) -> np.ndarray | str:
 def _short(source: Source, rng: random.Random) -> np.ndarray | str:
     """A little of it: the right thing, not enough of it."""
     s, aside = _along(source)
-    steady, part = source.facts.base.speed * TIMES, rng.uniform(*_SHORT)
+    steady, part = source.facts.base.speed * TIMES, rng.uniform(*POOL.short)
     return source.facts.base.follow(steady + part * (s - steady), part * aside)
 
 
 def _late(source: Source, rng: random.Random) -> np.ndarray | str:
     """The same, begun when most of the plan is over."""
     s, aside = _along(source)
-    begin, v = rng.uniform(*_LATE_S), source.facts.base.speed
+    begin, v = rng.uniform(*POOL.late_s), source.facts.base.speed
     since = np.maximum(TIMES - begin, 0.0)
     s = np.where(since > 0, v * begin + np.interp(since, TIMES, s), v * TIMES)
     return source.facts.base.follow(s, np.interp(since, TIMES, aside))

@@ -28,14 +28,11 @@ from cfgen.scenes.licences import check_redistribution, sources
 from cfgen.storage.store import Store
 from cfgen.traces.critic import critic_content
 from cfgen.traces.probe import KnownItem, known_item
+from cfgen.traces.settings import POOL
 
 Use = Literal["critic", "verifier"]
 USES: tuple[Use, ...] = ("critic", "verifier")
 SPLITS = ("train", "test")
-#: Ways to share out the drives that are tried; the one that keeps most is taken.
-_DRAWS = 20
-#: Share of the drives that is held out.
-HELD_OUT = 0.25
 
 
 @dataclass(frozen=True)
@@ -131,7 +128,7 @@ def split(examples: Sequence[Example], seed: int, dropped: Counter[str]) -> dict
     best: dict[str, list[Example]] | None = None
     drop_counts: Counter[str] = Counter()
     refused: InputError | None = None
-    for attempt in range(_DRAWS):
+    for attempt in range(POOL.split_draws):
         left_out: Counter[str] = Counter()
         try:
             halves = _split(examples, drives, random.Random(derive_seed(seed, "split", attempt)), left_out)
@@ -158,7 +155,7 @@ def _split(
 ) -> dict[str, list[Example]]:
     drives = list(drives)
     rng.shuffle(drives)
-    test_drives = set(drives[: max(1, round(HELD_OUT * len(drives)))])
+    test_drives = set(drives[: max(1, round(POOL.held_out * len(drives)))])
     of_case = {e.known.case_id: e.known.drive in test_drives for e in examples}
     sides: dict[str, list[Example]] = {name: [] for name in SPLITS}
     for example in examples:

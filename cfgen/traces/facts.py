@@ -24,6 +24,7 @@ from cfgen.perception.view import SceneView
 from cfgen.planners.responders import Baseline, Target, place_of, plain
 from cfgen.planners.settings import SCRIPTED
 from cfgen.records import Camera, Case, Hazard, Trace
+from cfgen.traces.settings import ROOM
 
 
 @dataclass(frozen=True)
@@ -87,17 +88,6 @@ def _side(action: str) -> str:
 # --- room --------------------------------------------------------------------------------------
 # Where there is room beside the car's way: ground that perception saw as road, with nothing on it.
 
-#: m beside the recorded way up to which a car is as good as on it, and beyond which it is in another lane.
-OWN_M, OTHER_M = 0.7, 2.2
-#: m ahead: nearer the car's own ground is out of the frame, farther a car is a few pixels.
-_NEAREST_M, _FARTHEST_M = 6.0, 45.0
-#: Share of the ground under the car that is seen as road, at every place that is looked at.
-_ROAD = 0.75
-#: Places that have to be seen.
-_LEAST = 3
-#: m: half of a lane's width.
-_HALF_M = 1.75
-
 
 @dataclass(frozen=True)
 class Room:
@@ -125,18 +115,18 @@ class Room:
 
     def _allows(self, xy: np.ndarray) -> bool:
         s, aside = self.lane.locate(xy)
-        out = np.abs(aside) > OWN_M
+        out = np.abs(aside) > ROOM.own_m
         if not out.any():
             return True
         reach = float(aside[np.abs(aside).argmax()])
-        if self.view is None or (abs(reach) > OTHER_M and not self._lane_at(reach)):
+        if self.view is None or (abs(reach) > ROOM.other_m and not self._lane_at(reach)):
             return False
-        s, aside = np.clip(s[out], _NEAREST_M, _FARTHEST_M), aside[out]
-        beyond = np.linspace(min(s[0], _FARTHEST_M - 10), _FARTHEST_M, 6)
+        s, aside = np.clip(s[out], ROOM.nearest_m, ROOM.farthest_m), aside[out]
+        beyond = np.linspace(min(s[0], ROOM.farthest_m - 10), ROOM.farthest_m, 6)
         s, aside = np.append(s, beyond), np.append(aside, np.full(len(beyond), reach))
         shares = road_shares(np.column_stack(self.lane.at(s, aside)), self.view, self.camera)
         visible = shares[np.isfinite(shares)]
-        return bool(len(visible) >= _LEAST and (visible >= _ROAD).all())
+        return bool(len(visible) >= ROOM.least_places and (visible >= ROOM.road).all())
 
     def _lane_at(self, reach: float) -> bool:
         """Whether a lane lies ``reach`` m to the left: road for all its width, and towards the kerb a line before it.
@@ -145,11 +135,11 @@ class Room:
         """
         side = 1 if reach > 0 else -1
         if self._lanes.line(side) is not None:
-            return self._lanes.open_beyond(side, _HALF_M)
+            return self._lanes.open_beyond(side, ROOM.half_lane_m)
         if side == self.kerb:
             return False
         edge = self._lanes.edge(side)
-        return edge is None or abs(edge) > abs(reach) + _HALF_M - 0.25
+        return edge is None or abs(edge) > abs(reach) + ROOM.half_lane_m - 0.25
 
     @cached_property
     def _asked(self) -> dict[bytes, bool]:
@@ -174,8 +164,6 @@ _COMMON = re.compile(
 _UNCOMMON = re.compile(r"\b(?:fallen|burning|overturned|collapsed|spilled|spilt|flooded)\b", re.IGNORECASE)
 
 
-#: m beside the way of the car: what has its near side farther off stands plainly beside the lane.
-_BESIDE_LANE_M = 2.0
 IN_LANE = "ahead in our lane"
 _ENTERS = re.compile(r"\bentering our lane\b")
 _SIDE = re.compile(r"\b(?:left|right)\b")
@@ -242,7 +230,7 @@ class CaseFacts:
     def at_the_edge(self) -> bool:
         """Whether the thing stands neither plainly in the car's lane nor plainly beside it."""
         aside = abs(self.target.lateral)
-        return not self.in_lane and aside - self.target.half_width < _BESIDE_LANE_M
+        return not self.in_lane and aside - self.target.half_width < ROOM.beside_lane_m
 
     @property
     def lane(self) -> EgoPath:

@@ -15,14 +15,9 @@ from cfgen.storage.store import Store
 from cfgen.traces.corruptions import KINDS, Broken, Kind, near
 from cfgen.traces.facts import Said, relations
 from cfgen.traces.scripted import Source, case_facts, scripted
+from cfgen.traces.settings import POOL
 
 RELATIONS: tuple[Relation, ...] = ("E1", "E2", "E2-scene", "E3", "E4", "E5")
-#: Tries for every known answer that is wanted.
-_TRIES = 30
-#: Known answers of either verdict about one edge that a case gives at most: more would say the same again.
-MOST_PER_CASE = 15
-#: Donors drawn until one is as near or far as wanted.
-_DRAWS = 8
 
 
 @dataclass
@@ -87,11 +82,12 @@ def build_pool(
 
 def bounded(per_edge: int, cases: int) -> int:
     """How many known answers of either verdict so many cases give, said at once where more were wanted."""
-    available = MOST_PER_CASE * cases
+    available = POOL.most_per_case * cases
     if per_edge > available:
         warn(
             f"known answers: {per_edge} of either verdict were wanted for each edge; {cases} cases in which the car "
-            f"drives give {available} at most, {MOST_PER_CASE} a case, and these are taken; build more cases for more"
+            f"drives give {available} at most, {POOL.most_per_case} a case, and these are taken; build more cases for "
+            "more"
         )
     return min(per_edge, available)
 
@@ -118,7 +114,7 @@ def _broken(
     for relation in relations:
         kinds = [(name, kind) for name, kind in KINDS.items() if kind.target == relation]
         count, tries = 0, 0
-        while count < per_edge and tries < _TRIES * per_edge:
+        while count < per_edge and tries < POOL.tries * per_edge:
             name, kind = kinds[tries % len(kinds)]
             tries += 1
             draft, reason = _corrupt(draw, name, kind, rng)
@@ -147,7 +143,7 @@ def _corrupt(
 
 
 def _donor(source: Source, draw: Callable[[], Source], how: str) -> Source | None:
-    for _ in range(_DRAWS):
+    for _ in range(POOL.donor_draws):
         donor = draw()
         elsewhere = donor.facts.case.case_id != source.facts.case.case_id
         if elsewhere and near(source, donor) == (how == "near"):

@@ -20,6 +20,7 @@ from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import load_scene
 from cfgen.storage.store import Store
 from cfgen.traces.facts import CaseFacts, Content, Intent, Room, Said
+from cfgen.traces.settings import POOL
 
 SCENES = (
     "There is {thing} {place}.",
@@ -173,9 +174,6 @@ _OF_SEVERAL = {
 
 # --- sources -----------------------------------------------------------------------------------
 
-#: m beside the lane's middle while passing something, and after a change of lanes
-_NUDGE_M, _LANE_M = 1.9, 3.4
-
 
 @dataclass(frozen=True)
 class Source:
@@ -276,10 +274,10 @@ def acted(base: Baseline, manoeuvre: str, side: str) -> np.ndarray:
         s = s + 0.5 * 0.7 * TIMES**2
     lateral = np.zeros_like(TIMES)
     if manoeuvre == "nudge":
-        lateral = sign * _NUDGE_M * np.sin(np.pi * np.clip((TIMES - 0.5) / 5.0, 0, 1)) ** 2
+        lateral = sign * POOL.nudge_m * np.sin(np.pi * np.clip((TIMES - 0.5) / 5.0, 0, 1)) ** 2
     elif manoeuvre in ("lane change", "pass"):
         part = np.clip((TIMES - 0.5) / 4.0, 0, 1)
-        lateral = sign * _LANE_M * part**2 * (3 - 2 * part)
+        lateral = sign * POOL.lane_change_m * part**2 * (3 - 2 * part)
     return base.follow(s, lateral)
 
 

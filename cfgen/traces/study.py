@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from cfgen.metrics.intervals import CONFIDENCE, Rate
+from cfgen.traces.settings import POOL
 
 #: (changed, first grounded, second grounded) -> the category of section 8.2
 STRATA: dict[tuple[bool, bool, bool], str] = {
@@ -22,8 +23,6 @@ ALL = "all"
 ERRORS = ("ADE", "lateral", "longitudinal")
 #: m: errors nearer than this are a tie
 _TIE_M = 1e-6
-#: Words that two answers share, of all that either uses; below it they differ substantially.
-SAME_WORDS = 0.5
 _STOP = frozenset(re.findall(r"\w+", "a an the and or of to in on at is are be it its this that"))
 
 
@@ -73,7 +72,7 @@ def displacement(plan: np.ndarray, logged: np.ndarray) -> dict[str, float]:
 def words_changed(first: str, second: str) -> bool:
     """Whether two texts differ substantially, by the words they share: a stand-in for an annotator's eye."""
     a, b = (set(re.findall(r"[a-z0-9]+", text.lower())) - _STOP for text in (first, second))
-    return bool(a | b) and len(a & b) / len(a | b) < SAME_WORDS
+    return bool(a | b) and len(a & b) / len(a | b) < POOL.same_words
 
 
 def strata(

@@ -46,7 +46,7 @@ def sealed_elsewhere(path: Path) -> None:
 
 
 def of_another_frame(path: Path) -> None:
-    path.write_bytes(paths.sealed(picture(255 - PIXELS).data, "other.jpg"))
+    path.write_bytes(paths.seal(picture(255 - PIXELS).data, "other.jpg"))
 
 
 @pytest.mark.parametrize(

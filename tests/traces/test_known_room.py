@@ -14,8 +14,9 @@ from cfgen.planners.responders import Target
 from cfgen.records import Trace
 from cfgen.storage.store import Store
 from cfgen.traces.facts import CaseFacts, Content, Intent, Room, Said, relations
-from cfgen.traces.pool import MOST_PER_CASE, bounded
+from cfgen.traces.pool import bounded
 from cfgen.traces.scripted import _ways, acted, case_facts
+from cfgen.traces.settings import POOL
 from tests.reporting.bench import blind, make_bench, straight
 
 
@@ -105,5 +106,5 @@ def test_near_the_lanes_edge_nothing_is_known(facts: CaseFacts, lateral, own, sa
 
 def test_more_than_the_cases_can_give_is_said_at_once():
     with pytest.warns(UserWarning, match=r"500 of either verdict .* 12 cases .* give 180 at most"):
-        assert bounded(500, 12) == 12 * MOST_PER_CASE == 180
+        assert bounded(500, 12) == 12 * POOL.most_per_case == 180
     assert bounded(100, 12) == 100
