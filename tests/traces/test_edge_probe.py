@@ -251,7 +251,7 @@ def test_people_rate_edges_and_the_report_has_both_tables(tmp_path: Path, capsys
         ("bob", 3, "CCCCC"),
     ]
     file = table(tmp_path / "edges.csv", rows)
-    assert main(["analyze", "traces", "rate", str(root), "--import-csv", str(file)]) == 0
+    assert main(["analyze", "traces", "rate", str(root), str(file)]) == 0
     assert "8 ratings added" in capsys.readouterr().out
     assert import_edges(root, file) == 0, "what is there already is not added"
     tables = {t.name: t for t in section(root).tables}

@@ -129,7 +129,7 @@ def test_a_verifiers_rows_ask_what_a_verifier_is_asked(store: Store, tmp_path: P
                 "traces",
                 "export",
                 str(store.root),
-                "--for",
+                "--use",
                 "verifier",
                 "--out",
                 str(tmp_path / "v"),
@@ -166,7 +166,7 @@ def test_what_cannot_be_exported_leaves_nothing(store: Store, pool: KnownPool, d
     with pytest.raises(InputError, match="two drives or more, found 1"):
         export_known(store, one, tmp_path / "one", allowed=["unknown"])
     assert not (tmp_path / "one").exists()
-    with pytest.raises(InputError, match="expected critic or verifier, found 'judge'"):
+    with pytest.raises(InputError, match="use: expected one of critic, verifier, found 'judge'"):
         cfgen.export_traces(store.root, tmp_path / "x", use="judge")
     own = make_bench(tmp_path / "b", 2, {}, arms=("hazard",))
     path = own.scene_dir("scene0") / "scene.json"

@@ -68,7 +68,7 @@ def test_the_known_difference_comes_out(tmp_path: Path, capsys: pytest.CaptureFi
     plot = (tmp_path / "out" / "study.svg").read_text()
     assert "only B grounded (n = 6)" in plot
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
-        f"study.{e}" for e in ("md", "csv", "json", "svg", "pdf")
+        f"study.{e}" for e in ("md", "csv", "json", "svg")
     }
 
 
