@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 
-class Looks:
+class SimilarityIndex:
     """Answers at once, and tells its processor time; needs no cfgen, so that any environment will do."""
 
     needs = {"cameras": ["front"], "frame_times": [0.0]}  # noqa: RUF012

@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection
 import cv2
 import numpy as np
 
-from benchmarks.looks import Looks
+from benchmarks.looks import SimilarityIndex
 from cfgen.planners.process import PlannerProcess
 from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.runtime import Runtime, python_of
@@ -30,7 +30,7 @@ _STILL = Motion(t=(0.0,), poses=((0.0, 0.0, 0.0),), v=(8.0,))
 
 
 def _pickled(pipe: Connection) -> None:
-    planner = Looks()
+    planner = SimilarityIndex()
     while (asked := pipe.recv()) is not None:
         pipe.send(planner.plan(asked))
 
@@ -61,7 +61,7 @@ def measure(
         for k, picture in enumerate(pictures)
     ]
     runtime = Runtime(python=python_of(python)) if python else Runtime()
-    planner = PlannerProcess("benchmarks.looks:Looks", {}, 60.0, runtime=runtime)
+    planner = PlannerProcess("benchmarks.looks:SimilarityIndex", {}, 60.0, runtime=runtime)
     ours, theirs = multiprocessing.get_context("spawn").Pipe()
     other = multiprocessing.get_context("spawn").Process(target=_pickled, args=(theirs,), daemon=True)
     other.start()

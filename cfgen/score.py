@@ -23,10 +23,10 @@ from cfgen.planners.outputs import EXPORTS, check_lines
 from cfgen.planners.registry import OpenPlanner
 from cfgen.records import FloorKind, PlannerRun
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.queries import Questions
-from cfgen.rollouts.remote import afar
+from cfgen.rollouts.queries import Queries
+from cfgen.rollouts.remote import remote_workers
 from cfgen.rollouts.summary import ScoreSummary, summary
-from cfgen.rollouts.workers import here
+from cfgen.rollouts.workers import local_workers
 from cfgen.storage.store import Store
 
 #: a hazard whose box covers fewer pixels at the planner's own image size is reported
@@ -59,14 +59,18 @@ def score(options: ScoreOptions) -> ScoreSummary:
     if options.judge != NOBODY:
         judge = create_judge(options.judge, store.reply_cache, options.rubric, **options.judge_settings)
         store.check_judge(judge.run_record())
-    with afar(store, options, engine) if engine.elsewhere else here(store, options) as askers:
-        planner = askers.planner
+    with (
+        remote_workers(store, options, engine)
+        if engine.elsewhere
+        else local_workers(store, options) as workers
+    ):
+        planner = workers.planner
         inputs.salt = _register(store, planner, options)
         _warn_of_small_hazards(inputs, planner, questions)
         with ahead_of(judge) as inputs.held:
-            askers.roll_out(inputs, questions)
+            workers.roll_out(inputs, questions)
         inputs.held = None
-        followed = dict(askers.intervene(inputs, questions)) if options.intervene else {}
+        followed = dict(workers.intervene(inputs, questions)) if options.intervene else {}
     if judge is None:
         return summary(store, planner.name, NOBODY, questions, followed, 0)
     calibrated = trusted(store, judge, options.rubric)
@@ -74,7 +78,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
     return summary(store, planner.name, judge.name, questions, followed, calibrated)
 
 
-def _warn_of_small_hazards(inputs: RolloutInputs, planner: OpenPlanner, questions: Questions) -> None:
+def _warn_of_small_hazards(inputs: RolloutInputs, planner: OpenPlanner, questions: Queries) -> None:
     """Said before the first question: what a planner cannot see, it cannot answer to."""
     area = min(planner.needs.max_pixels or math.inf, planner.needs.input_pixels or math.inf)
     if not planner.needs.cameras or math.isinf(area):
@@ -141,14 +145,14 @@ def _write_run(store: Store, planner: OpenPlanner, options: ScoreOptions) -> Pla
     return run
 
 
-def _declared_floor(store: Store, found: PlannerRun, options: ScoreOptions) -> FloorKind | Literal[""]:
+def _declared_floor(store: Store, stored: PlannerRun, options: ScoreOptions) -> FloorKind | Literal[""]:
     """The floor is chosen before anybody can know which one flatters."""
-    was = found.floor or "mean"
-    scored = next(store.root.glob(f"verdicts/*/{found.planner}/sham_*/*.json"), None)
+    was = stored.floor or "mean"
+    scored = next(store.root.glob(f"verdicts/*/{stored.planner}/sham_*/*.json"), None)
     if scored and options.floor and options.floor != was:
         raise StoreError(
-            f"{store.planner_run_path(found.planner)}: the floor of '{found.planner}' was declared as '{was}' and "
+            f"{store.planner_run_path(stored.planner)}: the floor of '{stored.planner}' was declared as '{was}' and "
             f"sham pairs are judged already, found --floor {options.floor}; leave it out, or score under another name "
             "with --name"
         )
-    return options.floor or found.floor
+    return options.floor or stored.floor

@@ -1,4 +1,4 @@
-"""Many askers: each question is put once, and what one of them had in hand when it ended is put by another."""
+"""Many workers: each question is put once, and what one of them had in hand when it ended is put by another."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ from cfgen.planners.retries import Replica
 from cfgen.planners.settings import Patience
 from cfgen.rollouts import workers as crews
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.queries import QuestionKey, Questions, Queue
+from cfgen.rollouts.queries import Queries, QueryKey, Queue
 from cfgen.rollouts.runner import roll_out
 from cfgen.storage.store import Store
 from tests.benches import copy, tree
@@ -33,9 +33,9 @@ from tests.planners.test_vlm_planners import asked
 T = np.arange(1, 25) * 0.25
 
 
-def questions(cases: int, repeats: int = 1) -> Questions:
+def questions(cases: int, repeats: int = 1) -> Queries:
     arms = ("original", "hazard", "rerun", "null")
-    return Questions(
+    return Queries(
         lambda _: pytest.fail("no case is read"), {f"{k:012x}": arms for k in range(cases)}, repeats
     )
 
@@ -81,9 +81,9 @@ def test_a_claim_ends_with_the_process_that_holds_it(tmp_path: Path):
 
 
 def test_eight_askers_in_two_commands_put_each_question_once(tmp_path: Path):
-    """One asker of the second command ends in the middle with questions in hand: the first command puts them."""
+    """One worker of the second command ends in the middle with questions in hand: the first command puts them."""
     every = questions(40)
-    put: Counter[QuestionKey] = Counter()
+    put: Counter[QueryKey] = Counter()
     lock = threading.Lock()
 
     def queue() -> Queue:

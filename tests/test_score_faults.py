@@ -199,8 +199,8 @@ def test_a_fault_stays_with_its_answer_and_is_mended_by_asking_again(out: Path, 
         finally:
             monkeypatch.setattr(cfgen.rollouts.runner, "to_plan", to_plan)
 
-    keep = cfgen.rollouts.runner.Desk._read
-    monkeypatch.setattr(cfgen.rollouts.runner.Desk, "_read", read)
+    keep = cfgen.rollouts.runner.QueryRunner._read
+    monkeypatch.setattr(cfgen.rollouts.runner.QueryRunner, "_read", read)
     code, text, err = score(out, "cruise")
     assert code == 1
     assert "p: 10 answers, 0 failed, 1 faults" in text
@@ -214,7 +214,7 @@ def test_a_fault_stays_with_its_answer_and_is_mended_by_asking_again(out: Path, 
     assert found.fault.inputs["seed"] == found.seed
     with pytest.raises(ZeroDivisionError):
         score(out, "cruise", "--retry-failed", "--strict")
-    monkeypatch.setattr(cfgen.rollouts.runner.Desk, "_read", keep)
+    monkeypatch.setattr(cfgen.rollouts.runner.QueryRunner, "_read", keep)
     code, text, err = score(out, "cruise", "--retry-failed")
     assert code == 0, err
     assert "p: 10 answers, 0 failed\n" in text

@@ -48,10 +48,10 @@ def hashed(password: str) -> str:
     return f"scrypt${salt.hex()}${_scrypt(password, salt).hex()}"
 
 
-def matches(password: str, kept: str) -> bool:
+def matches(password: str, stored: str) -> bool:
     """Whether ``kept`` is a hash of ``password``."""
-    _, salt, wanted = kept.split("$")
-    return hmac.compare_digest(_scrypt(password, bytes.fromhex(salt)).hex(), wanted)
+    _, salt, digest = stored.split("$")
+    return hmac.compare_digest(_scrypt(password, bytes.fromhex(salt)).hex(), digest)
 
 
 def parse(text: str, where: str) -> Account:
@@ -63,12 +63,12 @@ def parse(text: str, where: str) -> Account:
     who, colon, password = text.strip().partition(":")
     role, slash, name = who.partition("/")
     name = name if slash else who
-    found = next((r for r in ROLES if r == (role if slash else "manager")), None)
-    if not colon or not password or found is None:
+    role_of = next((r for r in ROLES if r == (role if slash else "manager")), None)
+    if not colon or not password or role_of is None:
         raise InputError(
             f"{where}: expected [ROLE/]NAME:PASSWORD with a role of {', '.join(ROLES)}, found something else"
         )
-    return Account(person(name), found, password if _HASHED.fullmatch(password) else hashed(password))
+    return Account(person(name), role_of, password if _HASHED.fullmatch(password) else hashed(password))
 
 
 def read(lines: Iterable[str], where: str) -> list[Account]:
@@ -101,14 +101,15 @@ def add(path: Path, who: str, password: str) -> Account:
         raise InputError(f"account: expected [ROLE/]NAME without ':', found {who[:60]!r}; leave it out")
     new = parse(f"{who}:{hashed(password)}", "account")
     accounts = read_file(path) if path.exists() else []
-    held = next((a.role for a in accounts if a.name == new.name and a.role != new.role), None)
-    if held:
+    earlier_role = next((a.role for a in accounts if a.name == new.name and a.role != new.role), None)
+    if earlier_role:
         raise InputError(
-            f"{path}: '{new.name}' is a {held} there; take another name, or delete that line first to make a {new.role}"
+            f"{path}: '{new.name}' is a {earlier_role} there; take another name, or delete that line first to make "
+            f"a {new.role}"
         )
-    others = [a for a in accounts if a.name != new.name]
+    remaining = [a for a in accounts if a.name != new.name]
     path.touch(mode=0o600)
-    path.write_text("".join(f"{a.role}/{a.name}:{a.password}\n" for a in (*others, new)))
+    path.write_text("".join(f"{a.role}/{a.name}:{a.password}\n" for a in (*remaining, new)))
     return new
 
 
@@ -135,10 +136,10 @@ class Logins:
 
     def wait(self, name: str, address: str) -> int:
         """Seconds until this name may be tried again from this address, whether or not anybody has it; 0 for now."""
-        now, address = time.monotonic(), _network(address)
+        clock, address = time.monotonic(), _network(address)
         with self._lock:
-            left = max(self._until(key) - now for key in (f"{name} from {address}", f"from {address}"))
-        return max(0, math.ceil(left))
+            remaining = max(self._until(key) - clock for key in (f"{name} from {address}", f"from {address}"))
+        return max(0, math.ceil(remaining))
 
     def check(self, name: str, password: str, address: str) -> Account | None:
         """The account, or None where the password is wrong, nobody has the name, or it is too soon to try again.
@@ -149,20 +150,20 @@ class Logins:
         held back those that somebody has, and it takes as long.
         """
         account, address = self.accounts.get(name), _network(address)
-        here = f"{name} from {address}"
+        source = f"{name} from {address}"
         with self._lock:
-            now = time.monotonic()
-            if self._until(here) > now:
+            clock = time.monotonic()
+            if self._until(source) > clock:
                 return None
             guessed = self._wrong.get(f"name {name}", (0, 0.0))[0] >= 5 * _FREE_TRIES
             counted = {
-                here: 1 if guessed else _FREE_TRIES,
+                source: 1 if guessed else _FREE_TRIES,
                 f"name {name}": math.inf,
                 f"from {address}": 5 * _FREE_TRIES,
             }
             if account:
                 counted[f"known from {address}"] = 5 * _FREE_TRIES
-            held_back = self._until(f"known from {address}") > now
+            held_back = self._until(f"known from {address}") > clock
             before = {key: self._wrong.get(key) for key in counted}
             for key, free in counted.items():  # before it is looked at: many tries at once count as many
                 self._count(key, free)
@@ -171,7 +172,7 @@ class Logins:
             return None
         with self._lock:
             for key, was in before.items():
-                if was is not None and key != here:
+                if was is not None and key != source:
                     self._wrong[key] = was
                 else:
                     self._wrong.pop(key, None)
@@ -181,21 +182,21 @@ class Logins:
         return self._wrong.get(key, (0, 0.0))[1]
 
     def _count(self, key: str, free: float) -> None:
-        now = time.monotonic()
+        clock = time.monotonic()
         while len(self._wrong) > _MOST:
             del self._wrong[next(iter(self._wrong))]
-        n, until = self._wrong.get(key, (0, now))
-        n = 1 if until < now - _FORGET_S else n + 1
-        self._wrong[key] = n, now + (min(_LONGEST_S, 2.0 ** min(n - free, 20)) if n > free else 0.0)
+        n, until = self._wrong.get(key, (0, clock))
+        n = 1 if until < clock - _FORGET_S else n + 1
+        self._wrong[key] = n, clock + (min(_LONGEST_S, 2.0 ** min(n - free, 20)) if n > free else 0.0)
 
 
 def _network(address: str) -> str:
     """What one party holds: an address, or the 2^64 of version 6 that it is given at once."""
     try:
-        found = ipaddress.ip_address(address.partition("%")[0])
+        parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return address
-    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else str(parsed)
 
 
 def _scrypt(password: str, salt: bytes) -> bytes:
@@ -222,10 +223,10 @@ class Session:
         Raises:
             InputError: it has another name already, or this can be none.
         """
-        wanted = person(name)
-        if self.name and self.name != wanted:
-            raise InputError(f"your name: this browser is {self.name}; leave first to go on as {wanted}")
-        self.name = wanted
+        new_name = person(name)
+        if self.name and self.name != new_name:
+            raise InputError(f"your name: this browser is {self.name}; leave first to go on as {new_name}")
+        self.name = new_name
 
 
 class Sessions:
@@ -246,14 +247,14 @@ class Sessions:
 
     def find(self, cookie: str | None) -> Session | None:
         """None where the cookie was not given out, or was not used for a day."""
-        now = time.monotonic()
+        clock = time.monotonic()
         with self._lock:
             session = self._open.get(cookie or "")
-            if session is None or now - session.used > _IDLE_S:
+            if session is None or clock - session.used > _IDLE_S:
                 self._open.pop(cookie or "", None)
                 return None
             self._open.move_to_end(cookie or "")
-            session.used = now
+            session.used = clock
             return session
 
     def end(self, cookie: str | None) -> None:
@@ -261,6 +262,6 @@ class Sessions:
             self._open.pop(cookie or "", None)
 
 
-def is_token(session: Session, given: str) -> bool:
+def is_token(session: Session, token: str) -> bool:
     """Whether the page's token belongs to the session."""
-    return hmac.compare_digest(session.token.encode(), given.encode())
+    return hmac.compare_digest(session.token.encode(), token.encode())

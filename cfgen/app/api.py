@@ -26,24 +26,24 @@ from cfgen.records import Campaign
 from cfgen.storage.store import Store
 
 
-def scores_of(asked: Mapping[str, Any]) -> dict[str, Any]:
+def scores_of(query: Mapping[str, Any]) -> dict[str, Any]:
     """
     Raises:
         InputError: there are none.
     """
-    scores = asked.get("scores")
+    scores = query.get("scores")
     if not isinstance(scores, dict):
         raise InputError("scores: expected one for each dimension, found none")
     return scores
 
 
-def seconds_of(asked: Mapping[str, Any], field: str) -> float | None:
+def seconds_of(query: Mapping[str, Any], field: str) -> float | None:
     """What the page measured; None where it did not.
 
     Raises:
         InputError: that can be no time.
     """
-    value = asked.get(field)
+    value = query.get(field)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
@@ -107,28 +107,28 @@ class Api:
         }
         self._actions = {room: actions[room]() for room in self.rooms}
 
-    def call(self, asked: Asked, user: str | None = None, role: Role = "manager") -> dict[str, Any]:
+    def call(self, query: Asked, user: str | None = None, role: Role = "manager") -> dict[str, Any]:
         """``{"ok": answer}`` or ``{"error": words}``; ``user`` is who asks, whatever the page says.
 
         What belongs to no room of ``role`` is nothing.
         """
         try:
-            do = str(asked.get("do"))
+            do = str(query.get("do"))
             action = next((self._actions[r][do] for r in self.open_to(role) if do in self._actions[r]), None)
             if action is None:
                 raise InputError(f"the page asked for {do[:40]!r}, which is nothing; reload it")
-            name = str(asked.get("name", "")) if user is None else user
-            return {"ok": action(person(name) if name.strip() else "", asked)}
+            name = str(query.get("name", "")) if user is None else user
+            return {"ok": action(person(name) if name.strip() else "", query)}
         except InputError as error:
             return {"error": str(error)}
         except Exception as error:
             if role == "rater":  # the words may name a planner, an arm or a hazard
-                print(f"cfgen app: {fault_of(error, str(asked.get('do')))}", file=sys.stderr)
+                print(f"cfgen app: {fault_of(error, str(query.get('do')))}", file=sys.stderr)
                 return {"error": "this cannot be shown; tell whoever runs this, and go on with the next"}
             if isinstance(error, CfgenError):
                 return {"error": str(error)}
             return {
-                "error": f"this broke, which is a fault of cfgen's: {fault_of(error, str(asked.get('do')))}"
+                "error": f"this broke, which is a fault of cfgen's: {fault_of(error, str(query.get('do')))}"
             }
 
     def open_to(self, role: Role) -> list[str]:
@@ -235,17 +235,17 @@ class Api:
 
     # --- actions that need more than a line -----------------------------------------------------------------
 
-    def _rate(self, name: str, asked: Asked) -> dict[str, Any]:
-        scores = scores_of(asked)
-        sure, note = asked.get("sure") is True, str(asked.get("note", ""))
-        spent = seconds_of(asked, "seconds"), seconds_of(asked, "paused")
-        return self.rating.rate(name, _text(asked, "token"), scores, note, sure, spent)
+    def _rate(self, name: str, query: Asked) -> dict[str, Any]:
+        scores = scores_of(query)
+        sure, note = query.get("sure") is True, str(query.get("note", ""))
+        spent = seconds_of(query, "seconds"), seconds_of(query, "paused")
+        return self.rating.rate(name, _text(query, "token"), scores, note, sure, spent)
 
-    def _open_inpainter(self, name: str, asked: Asked) -> dict[str, Any] | None:
+    def _open_inpainter(self, name: str, query: Asked) -> dict[str, Any] | None:
         """None where it can be used on this hazard at once, else the job that starts it."""
-        tool, hazard = self._tool(asked), str(asked.get("hazard", ""))
-        known = self._capabilities.get(tool)
-        if tool.inpainter == INSTANT or (known is not None and known.knows(hazard)):
+        tool, hazard = self._tool(query), str(query.get("hazard", ""))
+        capabilities = self._capabilities.get(tool)
+        if tool.inpainter == INSTANT or (capabilities is not None and capabilities.knows(hazard)):
             return None
         job = self.jobs.start(
             "start",
@@ -260,42 +260,42 @@ class Api:
     def _learn(self, tool: Tool, capabilities: Capabilities) -> None:
         self._capabilities.setdefault(tool, capabilities).sizes.update(capabilities.sizes)
 
-    def _generate(self, name: str, asked: Asked) -> dict[str, Any]:
-        tool = self._tool(asked)
+    def _generate(self, name: str, query: Asked) -> dict[str, Any]:
+        tool = self._tool(query)
         return self._begin(
-            "draw", name, tool.inpainter, "drawing", partial(authoring.draw, tool, dict(asked))
+            "draw", name, tool.inpainter, "drawing", partial(authoring.draw, tool, dict(query))
         )
 
-    def _save(self, name: str, asked: Asked) -> dict[str, Any]:
-        tool, who = self._tool(asked), person(name)
-        _, faults, _ = place.placed(self.store, self._capabilities_of(asked), asked)
+    def _save(self, name: str, query: Asked) -> dict[str, Any]:
+        tool, who = self._tool(query), person(name)
+        _, faults, _ = place.placed(self.store, self._capabilities_of(query), query)
         if faults:
             raise InputError(f"not saved: {'; '.join(faults)}; move the hazard first")
         return self._begin(
-            "save", name, tool.inpainter, "saving", partial(authoring.save, tool, dict(asked), who)
+            "save", name, tool.inpainter, "saving", partial(authoring.save, tool, dict(query), who)
         )
 
     def _begin(self, kind: str, name: str, worker: str, words: str, work: Work) -> dict[str, Any]:
         job: Job = self.jobs.start(kind, name, worker, words, work)
         return job.shown()
 
-    def _tool(self, asked: Asked) -> Tool:
+    def _tool(self, query: Asked) -> Tool:
         """What the page wants it drawn by; the benchmark's own where it does not say."""
         benchmark = self.store.benchmark
-        inpainter, guide = str(asked.get("inpainter", "")), str(asked.get("guide", ""))
+        inpainter, guide = str(query.get("inpainter", "")), str(query.get("guide", ""))
         if not inpainter:
             inpainter, guide = benchmark.inpainter, benchmark.guide
         for name in (inpainter, *([guide] if guide else [])):
             if name not in INPAINTERS.names():
-                known = ", ".join(INPAINTERS.names())
-                raise InputError(f"inpainter: expected one of {known}, found {name[:40]!r}")
+                names = ", ".join(INPAINTERS.names())
+                raise InputError(f"inpainter: expected one of {names}, found {name[:40]!r}")
         own = inpainter == benchmark.inpainter
         options = benchmark.inpainter_options if own else self._options.get(inpainter, {})
         text = json.dumps(dict(options), sort_keys=True)
         return Tool(self.store.root.resolve(), inpainter, text, guide)
 
-    def _capabilities_of(self, asked: Asked) -> Capabilities:
-        tool = self._tool(asked)
+    def _capabilities_of(self, query: Asked) -> Capabilities:
+        tool = self._tool(query)
         if tool.inpainter == INSTANT:
             return authoring.capabilities(tool, None, _quiet)
         if tool not in self._capabilities:
@@ -309,13 +309,13 @@ def _quiet(words: str, share: float | None) -> None:
     pass
 
 
-def _text(asked: Asked, field: str) -> str:
-    value = asked.get(field)
+def _text(query: Asked, field: str) -> str:
+    value = query.get(field)
     if not isinstance(value, str):
         raise InputError(f"{field}: expected text, found {type(value).__name__}")
     return value
 
 
-def _decision(asked: Asked) -> Any:
+def _decision(query: Asked) -> Any:
     """What :func:`curate.decide` checks."""
-    return _text(asked, "decision")
+    return _text(query, "decision")

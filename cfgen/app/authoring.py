@@ -46,7 +46,7 @@ class CachingInpainter:
         self.version: str = inner.version
         self.options: Mapping[str, Any] = inner.options
         self.needs: InpainterRequirements = inner.needs
-        self.hear: Callable[[int, int], None] = lambda done, of: None
+        self.hear: Callable[[int, int], None] = lambda count, of: None
         self._drawn: OrderedDict[str, InpaintResult] = OrderedDict()
 
     def can_draw(self, hazard: Hazard) -> bool:
@@ -77,11 +77,11 @@ class CachingInpainter:
 
 def _key(request: InpaintRequest) -> str:
     pixels = [p for p in (request.image, request.mask, request.guide, request.guide_alpha) if p is not None]
-    told = [request.camera, request.hazard, request.placement]
+    records = [request.camera, request.hazard, request.placement]
     return hash_json(
         [
             [(*p.shape, hash_bytes(p.tobytes())) for p in pixels],
-            [record.model_dump(mode="json") for record in told],
+            [record.model_dump(mode="json") for record in records],
             request.seed,
             request.t,
         ]
@@ -129,23 +129,23 @@ def capabilities(tool: Tool, hazard_id: str | None, say: Say) -> Capabilities:
     return _capabilities_of(tool, hazard_id)
 
 
-def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
+def draw(tool: Tool, query: Asked, say: Say) -> dict[str, Any]:
     """The front frame at t0 with the hazard in it: only the part that changes, and what the gates say.
 
     Raises:
         InputError: the camera does not see the place. StoreError: the inpainter declined.
     """
     context = _telling(tool, say, "drawing")
-    there = stage(tool.root, str(asked.get("scene")))
-    placement, _, hazard = placed(context.store, _capabilities_of(tool, str(asked.get("hazard"))), asked)
+    placing = stage(tool.root, str(query.get("scene")))
+    placement, _, hazard = placed(context.store, _capabilities_of(tool, str(query.get("hazard"))), query)
     if placement is None:
         raise InputError("preview: the camera does not see this place; move the hazard into the frame")
-    camera = there.scene.front
-    frame = there.folder.front_frame()
+    camera = placing.scene.front
+    frame = placing.folder.front_frame()
     key = camera.name, frame.t
-    lattices = {key: there.folder.lattices(frame, there.image)}
-    seed = _seed(context.store, there.scene.scene_id, hazard.id, _number(asked))
-    job = EditJob(there.scene, {key: there.image}, hazard, placement, seed, lattices=lattices)
+    lattices = {key: placing.folder.lattices(frame, placing.image)}
+    seed = _seed(context.store, placing.scene.scene_id, hazard.id, _number(query))
+    job = EditJob(placing.scene, {key: placing.image}, hazard, placement, seed, lattices=lattices)
     result = context.edit(job)
     if isinstance(result, EditFailure):
         raise StoreError(f"preview: {result.reason}")
@@ -159,7 +159,7 @@ def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
     }
 
 
-def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
+def save(tool: Tool, query: Asked, who: str, say: Say) -> str:
     """Edit, gates, controls and files of one hazard placed by ``who``; returns the new case's id.
 
     Raises:
@@ -167,17 +167,17 @@ def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
     """
     context = _telling(tool, say, "drawing")
     store = context.store
-    placement, faults, hazard = placed(store, _capabilities_of(tool, str(asked.get("hazard"))), asked)
+    placement, faults, hazard = placed(store, _capabilities_of(tool, str(query.get("hazard"))), query)
     if placement is None or faults:
         raise InputError(f"not saved: {'; '.join(faults)}; move the hazard first")
-    scene_id = str(asked.get("scene"))
+    scene_id = str(query.get("scene"))
     with further(store, scene_id, hazard.id) as planned:
         builder = CaseBuilder(context, planned)
         builder.read()
         if builder.refusal:
             raise InputError(f"not saved: {builder.refusal}")
         builder.hazard = hazard
-        number = _number(asked)
+        number = _number(query)
         seed = derive_seed(builder.seed, number)
         job = EditJob(builder.scene, builder.images, hazard, placement, seed, lattices=builder.lattices)
         for _, put_off in run_in_batches([builder.attempt(number, job)], context.edits):
@@ -235,9 +235,9 @@ def _seed(store: Store, scene_id: str, hazard_id: str, number: int) -> int:
     return derive_seed(derive_seed(store.benchmark.seed, scene_id, hazard_id, variant), number)
 
 
-def _number(asked: Asked) -> int:
+def _number(query: Asked) -> int:
     """Which of the person's tries this is."""
-    number = asked.get("seed", 0)
+    number = query.get("seed", 0)
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**31:
         raise InputError(f"seed: expected a whole number from 0, found {str(number)[:20]!r}")
     return number
@@ -246,5 +246,5 @@ def _number(asked: Asked) -> int:
 def _telling(tool: Tool, say: Say, what: str) -> BuildContext:
     context = build_context(tool)
     if isinstance(context.inpainter, CachingInpainter):
-        context.inpainter.hear = lambda done, of: say(f"{what}: frame {done + 1} of {of}", done / of)
+        context.inpainter.hear = lambda count, of: say(f"{what}: frame {count + 1} of {of}", count / of)
     return context

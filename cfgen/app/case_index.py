@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cfgen.app.reviews import current, identifier
-from cfgen.app.similarity import Looks
+from cfgen.app.similarity import SimilarityIndex
 from cfgen.core.disk_backed import FileIndex
 from cfgen.core.errors import CfgenError, StoreError
 from cfgen.core.files import read_json, read_record
@@ -64,7 +64,7 @@ class CaseIndex:
         self._refused: FileIndex = {}
         #: what lists need of a case, and the line it became
         self._entries: dict[str, tuple[Short | Refused, Entry]] = {}
-        self._looks = Looks(store.work / "looks.json")
+        self._similarity = SimilarityIndex(store.work / "looks.json")
         self._looked: tuple[str, ...] = ()
 
     def entries(self) -> list[Entry]:
@@ -72,30 +72,30 @@ class CaseIndex:
         with self._lock:
             refused = {r.case_id: r for r in short_rejections(self.store, self._refused)}
             accepted = short_cases(self.store, self._accepted)
-            both: dict[str, Short | Refused] = {**refused, **accepted}
-            for case_id in self._entries.keys() - both.keys():
+            listed: dict[str, Short | Refused] = {**refused, **accepted}
+            for case_id in self._entries.keys() - listed.keys():
                 del self._entries[case_id]
-            for case_id, told in both.items():
-                if self._entries.get(case_id, (None,))[0] is not told:
+            for case_id, row in listed.items():
+                if self._entries.get(case_id, (None,))[0] is not row:
                     self._entries[case_id] = (
-                        told,
-                        _refused(told) if isinstance(told, Refused) else _accepted(told),
+                        row,
+                        _refused(row) if isinstance(row, Refused) else _accepted(row),
                     )
-            return [self._entries[case_id][1] for case_id in sorted(both)]
+            return [self._entries[case_id][1] for case_id in sorted(listed)]
 
     def reviews(self) -> dict[str, list[ReviewFile]]:
         """By case, everybody's history."""
-        found: dict[str, list[ReviewFile]] = {}
+        files: dict[str, list[ReviewFile]] = {}
         for path in sorted(self.store.root.glob("reviews/*/*.json")):
             file = self._read(path, lambda p: read_record(p, ReviewFile))
             if file is not None:
-                found.setdefault(file.case_id, []).append(file)
-        return found
+                files.setdefault(file.case_id, []).append(file)
+        return files
 
     def queue(self, name: str) -> list[dict[str, Any]]:
         """The entries with what ``name`` and what others decided, and what much resembles another."""
         reviews, entries = self.reviews(), self.entries()
-        twins = _twins(entries, self._looks.alike())
+        twins = _twins(entries, self._similarity.alike())
         drives = {scene: self._drive(scene) for scene in {e.scene for e in entries}}
         self._look_later(entries)
         rows = []
@@ -116,32 +116,32 @@ class CaseIndex:
     def look(self, pause: Callable[[], object] = lambda: None) -> None:
         """Learn which cases look alike; as long as pictures are new, some ms for each."""
         entries = [e for e in self.entries() if e.box]
-        self._looks.learn(
+        self._similarity.learn(
             ((e.id, place_of(self.store, e.id) / "augmented.png", e.box or ()) for e in entries), pause
         )
 
     def close(self) -> None:
-        """Look at no more pictures."""
-        self._looks.stop.set()
+        """ImageHash at no more pictures."""
+        self._similarity.stop.set()
 
     def _look_later(self, entries: Sequence[Entry]) -> None:
         """In the background where cases have come or gone, after what was asked for is on the screen."""
         ids = tuple(e.id for e in entries)
         with self._lock:
-            known, self._looked = self._looked == ids, ids
-        if not known:
+            unchanged, self._looked = self._looked == ids, ids
+        if not unchanged:
             threading.Thread(target=self._look_soon, daemon=True).start()
 
     def _look_soon(self) -> None:
-        stop = self._looks.stop
+        stop = self._similarity.stop
         with contextlib.suppress(CfgenError):  # it will be said when somebody asks for the list
             if not stop.wait(_AFTER_S):
                 self.look(lambda: stop.wait(_PAUSE_S))
 
     def _drive(self, scene: str) -> str:
         """Where a scene was recorded."""
-        told = self._read(self.store.scene_dir(scene) / "scene.json", read_json) or {}
-        return str((told.get("extra") or {}).get("drive") or told.get("source") or scene)
+        content = self._read(self.store.scene_dir(scene) / "scene.json", read_json) or {}
+        return str((content.get("extra") or {}).get("drive") or content.get("source") or scene)
 
     def _read(self, path: Path, read: Callable[[Path], T]) -> T | None:
         """None when the file went away meanwhile."""
@@ -149,42 +149,42 @@ class CaseIndex:
             stat = path.stat()
             key = (stat.st_mtime_ns, stat.st_ino)
             with self._lock:
-                kept = self._seen.get(path)
-            if kept is None or kept[0] != key:
-                kept = (key, read(path))
+                cached = self._seen.get(path)
+            if cached is None or cached[0] != key:
+                cached = (key, read(path))
                 with self._lock:
-                    self._seen[path] = kept
+                    self._seen[path] = cached
         except (FileNotFoundError, StoreError):
             if path.is_file():
                 raise
             return None
-        value: T = kept[1]
+        value: T = cached[1]
         return value
 
 
 def _twins(entries: list[Entry], alike: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """Accepted cases that an earlier one much resembles, and that one: the same hazard and place, or the same look."""
     places: dict[tuple[str, str], list[Entry]] = {}
-    kept: set[str] = set()
-    found = {}
+    originals: set[str] = set()
+    twins = {}
     for e in entries:
         if e.status != "accepted" or e.distance is None:
             continue
-        others = places.setdefault((e.scene, e.hazard), [])
-        near = next((o.id for o in others if _beside(o, e)), "") or min(
-            kept.intersection(alike.get(e.id, ())), default=""
+        neighbors = places.setdefault((e.scene, e.hazard), [])
+        near = next((o.id for o in neighbors if _beside(o, e)), "") or min(
+            originals.intersection(alike.get(e.id, ())), default=""
         )
         if near:
-            found[e.id] = near
-        others.append(e)
-        kept.add(e.id)
-    return found
+            twins[e.id] = near
+        neighbors.append(e)
+        originals.add(e.id)
+    return twins
 
 
-def _beside(one: Entry, other: Entry) -> bool:
-    assert one.distance is not None
-    assert other.distance is not None
-    return abs(one.distance - other.distance) < _TWIN_M and abs(one.lateral - other.lateral) < _TWIN_M
+def _beside(a: Entry, b: Entry) -> bool:
+    assert a.distance is not None
+    assert b.distance is not None
+    return abs(a.distance - b.distance) < _TWIN_M and abs(a.lateral - b.lateral) < _TWIN_M
 
 
 def _accepted(case: Short) -> Entry:
@@ -212,19 +212,19 @@ def _recognition(gates: Sequence[Mapping[str, Any]]) -> str:
     return "not judged" if again["value"] is None else "seen again" if again["passed"] else "not seen again"
 
 
-def _refused(told: Refused) -> Entry:
-    base = _accepted(told.whole) if told.whole else None
+def _refused(rejection: Refused) -> Entry:
+    base = _accepted(rejection.whole) if rejection.whole else None
     return Entry(
-        id=told.case_id,
-        scene=told.scene_id,
-        hazard=told.hazard_id,
-        name=base.name if base else told.hazard_id.replace("_", " "),
+        id=rejection.case_id,
+        scene=rejection.scene_id,
+        hazard=rejection.hazard_id,
+        name=base.name if base else rejection.hazard_id.replace("_", " "),
         where=base.where if base else "",
         status="rejected" if base else "refused",
-        reason=told.reason,
-        by=told.by,
+        reason=rejection.reason,
+        by=rejection.by,
         cluster=base.cluster if base else "",
-        gate="" if base else told.reason.partition(":")[0][:40],
+        gate="" if base else rejection.reason.partition(":")[0][:40],
         recognition=base.recognition if base else "",
         distance=base.distance if base else None,
         lateral=base.lateral if base else 0.0,

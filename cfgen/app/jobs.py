@@ -29,7 +29,7 @@ class CancelledError(Exception):
     """The work was asked to stop; what it had finished is kept."""
 
 
-class Worker:
+class JobProcess:
     """Starts its process when first needed and ends it with this one."""
 
     def __init__(self) -> None:
@@ -47,12 +47,12 @@ class Worker:
             child.connection.send(work)
             while not stop.is_set():
                 if child.connection.poll(_LOOK_S):
-                    kind, *told = child.receive()
+                    kind, *content = child.receive()
                     if kind == "done":
-                        return told[0]
+                        return content[0]
                     if kind == "failed":
-                        raise CfgenError(told[0])
-                    say(*told)
+                        raise CfgenError(content[0])
+                    say(*content)
         except (EOFError, OSError) as error:
             how = child.exit_words()
             self.end()
@@ -118,10 +118,10 @@ class Job:
     state: State = "waiting"
     share: float | None = None
     result: Any = None
-    begun: float = field(default_factory=time.monotonic)
-    ended: float | None = None
+    started_s: float = field(default_factory=time.monotonic)
+    ended_s: float | None = None
     #: whether somebody has learnt how it ended
-    told: bool = False
+    reported: bool = False
     stop: threading.Event = field(default_factory=threading.Event)
 
     def say(self, words: str, share: float | None = None) -> None:
@@ -129,7 +129,7 @@ class Job:
 
     def shown(self) -> dict[str, Any]:
         """What the page learns of it."""
-        seconds = (self.ended or time.monotonic()) - self.begun
+        seconds = (self.ended_s or time.monotonic()) - self.started_s
         return {
             "id": self.id,
             "kind": self.kind,
@@ -147,7 +147,7 @@ class Jobs:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._turns: dict[str, threading.Lock] = {}
-        self._workers: dict[str, Worker] = {}
+        self._workers: dict[str, JobProcess] = {}
         self._jobs: dict[str, Job] = {}
         self._ending = weakref.finalize(self, _end, self._jobs, self._workers)
 
@@ -158,20 +158,20 @@ class Jobs:
         worker: str,
         words: str,
         work: Work,
-        then: Callable[[Any], Any] = lambda result: result,
+        on_done: Callable[[Any], Any] = lambda result: result,
     ) -> Job:
         """Begin ``work`` in the process of ``worker``, behind what waits there; ``then`` is done here at the end."""
         job = Job(kind, who, worker, words)
         with self._lock:
-            ahead = [j for j in self._jobs.values() if j.worker == worker and j.state in _OPEN]
-            if ahead:
-                job.words = f"waiting for {ahead[-1].who or 'somebody'} ({ahead[-1].kind})"
+            queued = [j for j in self._jobs.values() if j.worker == worker and j.state in _OPEN]
+            if queued:
+                job.words = f"waiting for {queued[-1].who or 'somebody'} ({queued[-1].kind})"
             self._jobs[job.id] = job
             for old in [j for j in self._jobs.values() if j.state not in _OPEN][:-_KEPT]:
                 del self._jobs[old.id]
             turn = self._turns.setdefault(worker, threading.Lock())
-            runner = self._workers.setdefault(worker, Worker())
-        threading.Thread(target=_run, args=(job, turn, runner, words, work, then), daemon=True).start()
+            runner = self._workers.setdefault(worker, JobProcess())
+        threading.Thread(target=_run, args=(job, turn, runner, words, work, on_done), daemon=True).start()
         return job
 
     def find(self, job_id: str) -> Job:
@@ -187,20 +187,20 @@ class Jobs:
     def look_at(self, job_id: str) -> Job:
         """The job, whose end is then known. Raises as :meth:`find`."""
         job = self.find(job_id)
-        job.told = job.state not in _OPEN
+        job.reported = job.state not in _OPEN
         return job
 
     def news(self, who: str) -> list[Job]:
         """What this person has waiting or running, and what failed without anybody's having learnt of it: said once."""
         with self._lock:
-            found = [
+            listed = [
                 j
                 for j in self._jobs.values()
-                if j.who == who and (j.state in _OPEN or (j.state == "failed" and not j.told))
+                if j.who == who and (j.state in _OPEN or (j.state == "failed" and not j.reported))
             ]
-        for job in found:
-            job.told = job.state == "failed"
-        return found
+        for job in listed:
+            job.reported = job.state == "failed"
+        return listed
 
     def open(self, who: str) -> list[Job]:
         """What this person has waiting or running."""
@@ -215,7 +215,7 @@ class Jobs:
         self._ending()
 
 
-def _end(jobs: dict[str, Job], workers: dict[str, Worker]) -> None:
+def _end(jobs: dict[str, Job], workers: dict[str, JobProcess]) -> None:
     for job in list(jobs.values()):
         job.stop.set()
     for worker in workers.values():
@@ -223,16 +223,16 @@ def _end(jobs: dict[str, Job], workers: dict[str, Worker]) -> None:
 
 
 def _run(
-    job: Job, turn: threading.Lock, worker: Worker, words: str, work: Work, then: Callable[[Any], Any]
+    job: Job, turn: threading.Lock, worker: JobProcess, words: str, work: Work, on_done: Callable[[Any], Any]
 ) -> None:
     try:
         while not turn.acquire(timeout=0.1):
             if job.stop.is_set():
                 raise CancelledError
         try:
-            job.state, job.begun = "running", time.monotonic()
+            job.state, job.started_s = "running", time.monotonic()
             job.say(words)
-            job.result = then(worker.run(work, job.say, job.stop))
+            job.result = on_done(worker.run(work, job.say, job.stop))
             job.state = "done"
         finally:
             turn.release()
@@ -243,4 +243,4 @@ def _run(
     except Exception as error:  # in silence it would look as if it ran for ever
         job.words, job.state = f"{type(error).__name__}: {error}", "failed"
     finally:
-        job.ended = time.monotonic()
+        job.ended_s = time.monotonic()

@@ -12,24 +12,24 @@ from cfgen.records import ADJUDICATED, DIMENSIONS, Campaign, CampaignItem
 
 def overview(room: RatingRoom) -> dict[str, Any]:
     """See :func:`cfgen.app.campaigns.figures.figures`."""
-    found, items = figures(room.store, _campaign(room)), {i.id: i for i in _campaign(room).items}
-    for row in found["disputed"]:
+    page, items = figures(room.store, _campaign(room)), {i.id: i for i in _campaign(room).items}
+    for row in page["disputed"]:
         item = items[row["item"]]
         case = room.store.case(item.case_id)
         sham = "" if item.arm == "hazard" else f", {item.arm}"
         row["label"] = f"{case.hazard.name}, {case.placement.distance_m:.0f} m ahead{sham}"
-    return found
+    return page
 
 
 def dispute(room: RatingRoom, item_id: str) -> dict[str, Any]:
     """One answer with everybody's scores and notes."""
     item = _item(room, item_id)
-    said = [
+    ratings = [
         {"who": log.rater, "scores": [entry.scores.get(d) for d in DIMENSIONS], "note": entry.note}
         for log in logs(room.store, _campaign(room))
         if (entry := last(log).get(item_id))
     ]
-    return {**room.seen_by_manager(item), "said": said}
+    return {**room.seen_by_manager(item), "said": ratings}
 
 
 def adjudicate(
@@ -42,14 +42,14 @@ def adjudicate(
     Raises:
         InputError: it is no answer of the campaign, or scores are missing.
     """
-    item, given = _item(room, item_id), given_scores(scores)
+    item, scored = _item(room, item_id), given_scores(scores)
     if not name:
         raise InputError("your name: expected a name, found none; type it at the top of the page")
-    if (why := excluded(given)) and not sure:
+    if (why := excluded(scored)) and not sure:
         return {"ask": why}
-    said = words(f"{name}: {note}" if note else name)
-    append(room.store, _campaign(room), ADJUDICATED, item_id, given, said, sure=bool(why))
-    append_rating(room.store, ADJUDICATED, item.planner, item.case_id, item.arm, item.repeat, given, said)
+    comment = words(f"{name}: {note}" if note else name)
+    append(room.store, _campaign(room), ADJUDICATED, item_id, scored, comment, sure=bool(why))
+    append_rating(room.store, ADJUDICATED, item.planner, item.case_id, item.arm, item.repeat, scored, comment)
     return overview(room)
 
 
@@ -60,12 +60,12 @@ def _campaign(room: RatingRoom) -> Campaign:
 
 
 def _item(room: RatingRoom, item_id: str) -> CampaignItem:
-    found = next((i for i in _campaign(room).items if i.id == item_id and i.kind == "answer"), None)
-    if found is None:
+    item = next((i for i in _campaign(room).items if i.id == item_id and i.kind == "answer"), None)
+    if item is None:
         raise InputError(f"campaign: expected one of its answers, found '{item_id[:40]}'; reload the page")
-    if not room.store.has_case(found.case_id):
+    if not room.store.has_case(item.case_id):
         raise InputError(
-            f"campaign: case {found.case_id} has been taken out of the benchmark, so its answers do not count; they "
+            f"campaign: case {item.case_id} has been taken out of the benchmark, so its answers do not count; they "
             "come back with it"
         )
-    return found
+    return item

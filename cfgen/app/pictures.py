@@ -86,8 +86,8 @@ def shrunk(png: bytes) -> bytes:
 
 def _jpeg(pixels: np.ndarray) -> bytes:
     height = max(1, round(pixels.shape[0] * _SMALL_PX / pixels.shape[1]))
-    shown = cv2.resize(pixels, (_SMALL_PX, height), interpolation=cv2.INTER_AREA)
-    return cv2.imencode(".jpg", shown)[1].tobytes()
+    thumbnail = cv2.resize(pixels, (_SMALL_PX, height), interpolation=cv2.INTER_AREA)
+    return cv2.imencode(".jpg", thumbnail)[1].tobytes()
 
 
 def whole(frame: FrameFile) -> tuple[bytes, str]:

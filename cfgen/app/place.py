@@ -53,28 +53,28 @@ class Capabilities:
     """What an inpainter can draw.
 
     Attributes:
-        drawn: ids of the hazards it can draw.
+        drawable: ids of the hazards it can draw.
         sizes: of those asked about so far, the sizes there are of it; none: any will do.
         generative: it repaints pixels and may start from another inpainter's insert.
     """
 
     taxonomy: Taxonomy
-    drawn: frozenset[str]
+    drawable: frozenset[str]
     sizes: dict[str, tuple[Size, ...]]
     generative: bool
 
     @classmethod
     def of(cls, context: BuildContext, hazard_id: str | None = None) -> "Capabilities":
         """With the sizes of one hazard, which may take a while to find; of all for None."""
-        drawn = [h for h in context.taxonomy.hazards if can_draw(h, context.inpainter, context.guide)]
-        asked = [h for h in drawn if hazard_id in (None, h.id)]
-        sizes = {h.id: tuple(context.sizes(h)) for h in asked}
-        ids = frozenset(h.id for h in drawn)
+        drawable = [h for h in context.taxonomy.hazards if can_draw(h, context.inpainter, context.guide)]
+        queried = [h for h in drawable if hazard_id in (None, h.id)]
+        sizes = {h.id: tuple(context.sizes(h)) for h in queried}
+        ids = frozenset(h.id for h in drawable)
         return cls(context.taxonomy, ids, sizes, not context.inpainter.needs.every_frame)
 
     def knows(self, hazard_id: str) -> bool:
         """Whether there is nothing to ask about this hazard."""
-        return hazard_id not in self.drawn or hazard_id in self.sizes
+        return hazard_id not in self.drawable or hazard_id in self.sizes
 
     def hazard(self, hazard_id: str, size: int | None = None) -> Hazard:
         """The hazard, in the ``size``-th of its sizes, counted round.
@@ -83,7 +83,7 @@ class Capabilities:
             InputError: no such hazard, or one that this inpainter cannot draw.
         """
         hazard = self.taxonomy.get(hazard_id)
-        if hazard_id not in self.drawn:
+        if hazard_id not in self.drawable:
             raise InputError(
                 f"hazard '{hazard.name}': this inpainter cannot draw it; choose another of either"
             )
@@ -124,9 +124,9 @@ def stage(root: Path, scene_id: str) -> Stage:
     past = {(f.camera, f.t): folder.image(f) for f in scene.frames if f.camera == scene.front.name}
     images, views = {**past, (scene.front.name, 0.0): image}, store.views()
     scene = as_seen(views.scene(DriveHeights({}, views).corrected(scene), images))
-    seen = views.scene(scene, images)
+    scene_views = views.scene(scene, images)
     path = EgoPath.from_scene(scene, FAR_M)
-    return Stage(folder, scene, seen, image, path, seen.now, hood_row(scene.front, past), past)
+    return Stage(folder, scene, scene_views, image, path, scene_views.now, hood_row(scene.front, past), past)
 
 
 def scenes(store: Store) -> list[str]:
@@ -136,7 +136,7 @@ def scenes(store: Store) -> list[str]:
 
 def hazards(capabilities: Capabilities) -> dict[str, Any]:
     """What the inpainter can draw, by cluster and name, and whether it can start from another's insert."""
-    found = [h for h in capabilities.taxonomy.hazards if h.id in capabilities.drawn]
+    drawable = [h for h in capabilities.taxonomy.hazards if h.id in capabilities.drawable]
     listed = [
         {
             "id": h.id,
@@ -144,23 +144,23 @@ def hazards(capabilities: Capabilities) -> dict[str, Any]:
             "cluster": h.cluster,
             "sizes": len(capabilities.sizes.get(h.id, ())) or 1,
         }
-        for h in sorted(found, key=lambda h: (h.cluster, h.name))
+        for h in sorted(drawable, key=lambda h: (h.cluster, h.name))
     ]
     return {"hazards": listed, "generative": capabilities.generative}
 
 
 def show(store: Store, scene_id: str) -> dict[str, Any]:
     """Frame, path and speed of a scene, for the page to draw."""
-    there = stage(store.root, scene_id)
-    scene = there.scene
-    near = there.path.s <= 70
+    placing = stage(store.root, scene_id)
+    scene = placing.scene
+    near = placing.path.s <= 70
     motion = [(t, 3.6 * v) for m in (scene.history, scene.future) if m for t, v in zip(m.t, m.v, strict=True)]
     return {
         "scene": scene_id,
-        "frame": scene_url(there.folder.root, there.folder.front_frame().image),
+        "frame": scene_url(placing.folder.root, placing.folder.front_frame().image),
         "size": [scene.front.width, scene.front.height],
-        "path": np.round(there.path.xy[near][::2], 2).tolist(),
-        "known_m": there.path.known_m,
+        "path": np.round(placing.path.xy[near][::2], 2).tolist(),
+        "known_m": placing.path.known_m,
         "speed": [[round(t, 2), round(v, 1)] for t, v in motion],
         "speed_kmh": 3.6 * scene.speed,
         "source": scene.source,
@@ -168,55 +168,55 @@ def show(store: Store, scene_id: str) -> dict[str, Any]:
     }
 
 
-def locate(store: Store, asked: Mapping[str, Any]) -> dict[str, float]:
+def locate(store: Store, query: Mapping[str, Any]) -> dict[str, float]:
     """Distance along the path and offset to its left of a click: ``px`` in the frame, or ``xy`` in the BEV, m.
 
     Raises:
         InputError: the click does not meet the ground.
     """
-    there = stage(store.root, str(asked.get("scene")))
-    if "px" in asked:
-        found, valid = ground_points(there.scene.front, np.array([_pair(asked, "px")]))
-        if not valid[0] or not np.hypot(*found[0]) < FAR_M:
+    placing = stage(store.root, str(query.get("scene")))
+    if "px" in query:
+        points, valid = ground_points(placing.scene.front, np.array([_pair(query, "px")]))
+        if not valid[0] or not np.hypot(*points[0]) < FAR_M:
             raise InputError("that is above the road; click on the ground, where the hazard is to stand")
-        xy = found[0]
+        xy = points[0]
     else:
-        xy = np.array(_pair(asked, "xy"))
-    s, lateral = there.path.locate(xy)
+        xy = np.array(_pair(query, "xy"))
+    s, lateral = placing.path.locate(xy)
     return {"s": round(float(s), 2), "lateral": round(float(lateral), 2)}
 
 
-def suggest(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) -> dict[str, float]:
+def suggest(store: Store, capabilities: Capabilities, query: Mapping[str, Any]) -> dict[str, float]:
     """Where the build would put the hazard under this ``seed``.
 
     Raises:
         InputError: nowhere in this scene; says why.
     """
-    there = stage(store.root, str(asked.get("scene")))
-    seed, scene = int(_number(asked, "seed", 0, 2**31)), there.scene
-    hazard_id = str(asked.get("hazard"))
+    placing = stage(store.root, str(query.get("scene")))
+    seed, scene = int(_number(query, "seed", 0, 2**31)), placing.scene
+    hazard_id = str(query.get("hazard"))
     hazard = capabilities.hazard(hazard_id, seed)
     size = seed % (len(capabilities.sizes[hazard_id]) or 1)
-    found = find_placements(
+    placements = find_placements(
         scene,
-        there.image,
+        placing.image,
         hazard,
         np.random.default_rng(seed),
         store.benchmark.decel_band,
-        there.past,
-        views=there.views,
+        placing.past,
+        views=placing.views,
     )
-    if isinstance(found, str):
-        raise InputError(f"no place in this scene for '{hazard.name}': {found}")
+    if isinstance(placements, str):
+        raise InputError(f"no place in this scene for '{hazard.name}': {placements}")
     # what the sliders can say may be just off what works
-    poses = [{**_on_sliders(there, best, off), "size": size} for best in found for off in _NEAR_M]
-    works = (p for p in poses if not placed(store, capabilities, {**asked, **p})[1])
+    poses = [{**_on_sliders(placing, best, off), "size": size} for best in placements for off in _NEAR_M]
+    works = (p for p in poses if not placed(store, capabilities, {**query, **p})[1])
     return next(works, poses[0])
 
 
-def _on_sliders(there: Stage, placement: Placement, off: float) -> dict[str, float]:
+def _on_sliders(placing: Stage, placement: Placement, off: float) -> dict[str, float]:
     """The placement as the page's sliders can say it, ``off`` metres farther."""
-    _, _, heading = there.path.at(np.array([placement.distance_m]), np.array([placement.lateral_m]))
+    _, _, heading = placing.path.at(np.array([placement.distance_m]), np.array([placement.lateral_m]))
     turn = math.degrees(wrap_angle(placement.yaw - float(heading[0])))
     return {
         "s": round(placement.distance_m + off, 1),
@@ -225,18 +225,18 @@ def _on_sliders(there: Stage, placement: Placement, off: float) -> dict[str, flo
     }
 
 
-def live(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) -> dict[str, Any]:
+def live(store: Store, capabilities: Capabilities, query: Mapping[str, Any]) -> dict[str, Any]:
     """What follows from a pose: footprint in frame and BEV, required deceleration, pixels, and what speaks against."""
-    there = stage(store.root, str(asked.get("scene")))
-    placement, faults, hazard = placed(store, capabilities, asked)
+    placing = stage(store.root, str(query.get("scene")))
+    placement, faults, hazard = placed(store, capabilities, query)
     low, high = hazard.distance.decel or store.benchmark.decel_band
     answer: dict[str, Any] = {
         "faults": [{"what": f, "do": _advice(f)} for f in faults],
         "why": hazard.why,
         "band": [low, high],
     }
-    pose = _pose(there, hazard, asked)
-    x, y, heading = there.path.at(np.array([pose.s]), np.array([pose.lateral]))
+    pose = _pose(placing, hazard, query)
+    x, y, heading = placing.path.at(np.array([pose.s]), np.array([pose.lateral]))
     corners = box_corners(x, y, heading + pose.yaw, hazard.size)[0]
     answer |= {
         "foot_m": np.round(corners[:4, :2], 2).tolist(),
@@ -244,7 +244,7 @@ def live(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) -> 
         "decel": round(pose.required_decel, 2),
         "size": [hazard.size.length, hazard.size.width, hazard.size.height],
     }
-    camera = there.scene.front
+    camera = placing.scene.front
     if placement is not None:
         px, _ = project(camera, corners)
         shrink = min(1.0, (PLACEMENT.planner_pixels / (camera.width * camera.height)) ** 0.5)
@@ -263,41 +263,41 @@ def _advice(fault: str) -> str:
 
 
 def placed(
-    store: Store, capabilities: Capabilities, asked: Mapping[str, Any]
+    store: Store, capabilities: Capabilities, query: Mapping[str, Any]
 ) -> tuple[Placement | None, list[str], Hazard]:
     """The pose that the page asks for, what speaks against it, and the hazard in the chosen size."""
-    there = stage(store.root, str(asked.get("scene")))
-    hazard = capabilities.hazard(str(asked.get("hazard")), int(_number(asked, "size", 0, 1000)))
-    pose = _pose(there, hazard, asked)
+    placing = stage(store.root, str(query.get("scene")))
+    hazard = capabilities.hazard(str(query.get("hazard")), int(_number(query, "size", 0, 1000)))
+    pose = _pose(placing, hazard, query)
     band = store.benchmark.decel_band
     placement, faults = examine(
-        there.scene, hazard, there.path, there.ground, there.hood, there.views, pose, band
+        placing.scene, hazard, placing.path, placing.ground, placing.hood, placing.views, pose, band
     )
     return placement, faults, hazard
 
 
-def _pose(there: Stage, hazard: Hazard, asked: Mapping[str, Any]) -> Pose:
-    s, lateral = _number(asked, "s", 1.0, 110.0), _number(asked, "lateral", -20.0, 20.0)
-    yaw = math.radians(_number(asked, "heading", -180.0, 180.0))
+def _pose(placing: Stage, hazard: Hazard, query: Mapping[str, Any]) -> Pose:
+    s, lateral = _number(query, "s", 1.0, 110.0), _number(query, "lateral", -20.0, 20.0)
+    yaw = math.radians(_number(query, "heading", -180.0, 180.0))
     speed = sum(hazard.motion.speed) / 2
-    scene = there.scene
+    scene = placing.scene
     half = float(scene.extra.get("lane_width_m", POSES.lane_width_m)) / 2
-    beside: Zone = "adjacent" if abs(lateral) < 3 * half else "shoulder"
-    zone: Zone = "ego_lane" if abs(lateral) < half else beside
+    off_lane: Zone = "adjacent" if abs(lateral) < 3 * half else "shoulder"
+    zone: Zone = "ego_lane" if abs(lateral) < half else off_lane
     if zone not in hazard.zones:
         zone = hazard.zones[0]
     return Pose(zone, s, lateral, yaw, speed, required_decel(hazard, scene.speed, speed, yaw, s))
 
 
-def _number(asked: Mapping[str, Any], field: str, low: float, high: float) -> float:
-    value = asked.get(field)
+def _number(query: Mapping[str, Any], field: str, low: float, high: float) -> float:
+    value = query.get(field)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
         raise InputError(f"{field}: expected a number from {low:g} to {high:g}, found {str(value)[:40]!r}")
     return float(value)
 
 
-def _pair(asked: Mapping[str, Any], field: str) -> tuple[float, float]:
-    value = asked.get(field)
+def _pair(query: Mapping[str, Any], field: str) -> tuple[float, float]:
+    value = query.get(field)
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         raise InputError(f"{field}: expected two numbers, found {str(value)[:40]!r}")
     return _number({field: value[0]}, field, -1e5, 1e5), _number({field: value[1]}, field, -1e5, 1e5)

@@ -88,13 +88,13 @@ def given_scores(scores: Mapping[str, Any]) -> dict[Dimension, Score | None]:
     Raises:
         InputError: a dimension is missing, or a score is not 0, 1, 2 or UNKNOWN (null).
     """
-    given: dict[Dimension, Score | None] = {}
+    checked: dict[Dimension, Score | None] = {}
     for dimension in DIMENSIONS:
         score: Any = scores.get(dimension, "nothing")
         if score is not None and (not _is_score(score)):
             raise InputError(f"{dimension}: expected 0, 1, 2 or X (null), found {str(score)[:40]!r}")
-        given[dimension] = score
-    return given
+        checked[dimension] = score
+    return checked
 
 
 def _is_score(value: object) -> bool:
@@ -134,12 +134,12 @@ def read(rollout: Rollout) -> dict[str, str]:
     trace = rollout.plan.trace if rollout.plan else Trace()
     raw = spoken(rollout.text) or rollout.reason
     action = ", ".join(part for part in (trace.longitudinal, trace.lateral) if part)
-    told = bool(trace.scene or trace.justification)
+    parsed = bool(trace.scene or trace.justification)
     return {
         "said": trace.scene or trace.justification or raw,
         "why": trace.justification if trace.scene else "",
         "planned": action,
-        "raw": raw if told else "",
+        "raw": raw if parsed else "",
     }
 
 
@@ -155,8 +155,8 @@ def footprint(case: Case, arm: str) -> list[list[float]]:
     if placement is None:
         return []
     corners = box_corners(placement.x, placement.y, placement.yaw, placement.size)[0]
-    found: list[list[float]] = np.round(corners[:4, :2], 2).tolist()
-    return found
+    rounded: list[list[float]] = np.round(corners[:4, :2], 2).tolist()
+    return rounded
 
 
 # --- the rating room ------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ GONE = (
 
 
 @dataclass(frozen=True)
-class Task:
+class RatingTask:
     """One answer to rate. ``token`` is all that the page learns of it."""
 
     token: str
@@ -205,31 +205,33 @@ class RatingRoom:
         self.arms = tuple(arms) or ("hazard", *map(judged_as, CONTROLS))
         self.repeats = repeats
         self._asker = RolloutInputs(store, store.benchmark.seed)
-        self._known: dict[tuple[str, str], Task] = {}
+        self._known: dict[tuple[str, str], RatingTask] = {}
         self._encoded = lru_cache(maxsize=60)(self._encode)
         self._of_known = lru_cache(maxsize=1000)(self._act_out)
 
-    def tasks(self, name: str) -> list[Task]:
+    def tasks(self, name: str) -> list[RatingTask]:
         """Every answer with plans for the original and the arm, in this rater's own order; not whose case is out."""
         name = person(name)
-        found = self._of_campaign(name) if self.campaign else self._of_benchmark(name)
-        found.sort(key=lambda t: (not _trains(t), self._drawn("order", name, *t.key, _id(t))))
-        self._known.update({(name, task.token): task for task in found})
-        return [task for task in found if self.store.has_case(task.case_id)]
+        rated = self._of_campaign(name) if self.campaign else self._of_benchmark(name)
+        rated.sort(key=lambda t: (not _trains(t), self._drawn("order", name, *t.key, _id(t))))
+        self._known.update({(name, task.token): task for task in rated})
+        return [task for task in rated if self.store.has_case(task.case_id)]
 
-    def _of_benchmark(self, name: str) -> list[Task]:
+    def _of_benchmark(self, name: str) -> list[RatingTask]:
         cases = sorted(p.parent.name for p in self.store.root.glob("cases/*/*/case.json"))
         return [
-            Task(self._drawn("token", name, planner, case_id, arm, repeat), planner, case_id, arm, repeat)
+            RatingTask(
+                self._drawn("token", name, planner, case_id, arm, repeat), planner, case_id, arm, repeat
+            )
             for planner in sorted(p.name for p in self.store.root.glob("runs/*") if p.is_dir())
             for case_id, arm, repeat in self._answered(planner, cases)
         ]
 
-    def _of_campaign(self, name: str) -> list[Task]:
+    def _of_campaign(self, name: str) -> list[RatingTask]:
         assert self.campaign is not None
         items = items_of(self.campaign, seat_of(self.store, self.campaign, name))
         return [
-            Task(
+            RatingTask(
                 self._drawn("item", name, self.campaign.name, i.id), i.planner, i.case_id, i.arm, i.repeat, i
             )
             for i in items
@@ -254,18 +256,18 @@ class RatingRoom:
 
     def progress(self, name: str) -> dict[str, Any]:
         """Tokens in order, which are done, and the first that is not."""
-        found = self.tasks(name)
-        for task in found:  # now, so that none takes longer when it is asked for
+        tasks = self.tasks(name)
+        for task in tasks:  # now, so that none takes longer when it is asked for
             if task.item and task.item.known:
                 self._rollouts(task)
-        done = self._done(name, found)
+        rated = self._done(name, tasks)
         return {
-            "tokens": [t.token for t in found],
-            "done": done,
-            "at": done.index(False) if False in done else 0,
+            "tokens": [t.token for t in tasks],
+            "done": rated,
+            "at": rated.index(False) if False in rated else 0,
             "rubric": {d: list(words) for d, words in RUBRIC.items()},
             "unknown": UNKNOWN,
-            "training": sum(map(_trains, found)),
+            "training": sum(map(_trains, tasks)),
             "out": self._out(name),
         }
 
@@ -276,11 +278,11 @@ class RatingRoom:
         items = items_of(self.campaign, seat_of(self.store, self.campaign, person(name)))
         return sum(not self.store.has_case(i.case_id) for i in items)
 
-    def _gone(self, name: str, task: Task) -> dict[str, Any] | None:
+    def _gone(self, name: str, task: RatingTask) -> dict[str, Any] | None:
         """What is told of an answer whose case was taken out meanwhile, with the progress; None where it is there."""
         return None if self.store.has_case(task.case_id) else {"gone": GONE, **self.progress(name)}
 
-    def _done(self, name: str, tasks: Sequence[Task]) -> list[bool]:
+    def _done(self, name: str, tasks: Sequence[RatingTask]) -> list[bool]:
         if self.campaign:
             saved = last(log_of(self.store, self.campaign, person(name)))
             return [_id(task) in saved for task in tasks]
@@ -288,7 +290,7 @@ class RatingRoom:
         rated = {p.relative_to(root) for p in root.glob(f"ratings/{person(name)}/*/*.json")}
         return [self._path(name, task).relative_to(root) in rated for task in tasks]
 
-    def _mine(self, name: str, task: Task) -> CampaignEntry | Rating | None:
+    def _mine(self, name: str, task: RatingTask) -> CampaignEntry | Rating | None:
         """What this rater saved last."""
         if self.campaign:
             return last(log_of(self.store, self.campaign, person(name))).get(_id(task))
@@ -302,7 +304,7 @@ class RatingRoom:
             return gone
         mine = self._mine(name, task)
         return {
-            **self._shown(task, seen=mine is not None),
+            **self._shown(task, scored=mine is not None),
             "mine": {"scores": dict(mine.scores), "note": mine.note} if mine else None,
             "training": _trains(task),
         }
@@ -310,11 +312,11 @@ class RatingRoom:
     def seen_by_manager(self, item: CampaignItem) -> dict[str, Any]:
         """The same of any answer of the campaign, with what was added; its pictures are the manager's."""
         token = self._drawn("manager", item.id)
-        task = Task(token, item.planner, item.case_id, item.arm, item.repeat, item)
+        task = RatingTask(token, item.planner, item.case_id, item.arm, item.repeat, item)
         self._known["", token] = task
-        return self._shown(task, seen=True)
+        return self._shown(task, scored=True)
 
-    def _shown(self, task: Task, seen: bool) -> dict[str, Any]:
+    def _shown(self, task: RatingTask, scored: bool) -> dict[str, Any]:
         before, after = self._rollouts(task)
         case, token = self.store.case(task.case_id), task.token
         address = f"picture/rate/{token}"
@@ -330,7 +332,7 @@ class RatingRoom:
             **plans(before, after),
             "words": [read(before), read(after)],
             # where it stands would point at it: only once this rater has scored
-            "place": footprint(case, _frame_of(task)) if seen else None,
+            "place": footprint(case, _frame_of(task)) if scored else None,
         }
 
     def picture(
@@ -381,25 +383,25 @@ class RatingRoom:
         if gone := self._gone(name, task):
             return gone
         self._train_first(name, task)
-        given = given_scores(scores)
-        if (why := excluded(given)) and not sure:
+        checked = given_scores(scores)
+        if (why := excluded(checked)) and not sure:
             return {"ask": why}
         feedback = None
         if self.campaign:
-            append(self.store, self.campaign, person(name), _id(task), given, words(note), spent, bool(why))
+            append(self.store, self.campaign, person(name), _id(task), checked, words(note), spent, bool(why))
             feedback = _feedback(task) if _trains(task) else None
         if not self.campaign or (task.item and task.item.kind == "answer"):
-            append_rating(self.store, name, *task.key, given, note, spent)
+            append_rating(self.store, name, *task.key, checked, note, spent)
         return {**self.progress(name), "feedback": feedback}
 
-    def _train_first(self, name: str, task: Task) -> None:
+    def _train_first(self, name: str, task: RatingTask) -> None:
         """
         Raises:
             InputError: it is no training, and some of that is left.
         """
         trained = [t for t in self.tasks(name) if _trains(t)] if self.campaign and not _trains(task) else []
-        if left := self._done(name, trained).count(False):
-            raise InputError(f"training: {left} of its answers are still to be scored; score them first")
+        if remaining := self._done(name, trained).count(False):
+            raise InputError(f"training: {remaining} of its answers are still to be scored; score them first")
 
     def after_the_last(self, name: str) -> list[dict[str, Any]]:
         """How the rater agrees with each judge and each other rater.
@@ -408,20 +410,20 @@ class RatingRoom:
             InputError: answers are still to be rated; seeing others' scores would colour the rest.
         """
         name = person(name)
-        found = self.tasks(name)
-        if not all(self._done(name, found)):
-            left = self._done(name, found).count(False)
+        tasks = self.tasks(name)
+        if not all(self._done(name, tasks)):
+            remaining = self._done(name, tasks).count(False)
             raise InputError(
-                f"agreement: {left} of {len(found)} answers are still to be rated; it shows after the last"
+                f"agreement: {remaining} of {len(tasks)} answers are still to be rated; it shows after the last"
             )
-        keys = [task.key for task in found if task.item is None or task.item.kind == "answer"]
+        keys = [task.key for task in tasks if task.item is None or task.item.kind == "answer"]
         latest = {
             (f.rater, f.planner, f.case_id, f.arm, f.repeat): f.history[-1].scores
             for f in self.store.ratings()
             if f.history
         }
         mine = [latest[name, *key] for key in keys]
-        others: dict[str, list[Any]] = {
+        raters: dict[str, list[Any]] = {
             rater: [latest.get((rater, *key), {}) for key in keys]
             for rater in sorted({r for r, *_ in latest} - {name})
         }
@@ -431,18 +433,18 @@ class RatingRoom:
                 for planner in {planner for planner, *_ in keys}
                 for v in short_verdicts(self.store, judge, planner)
             }
-            others[f"judge {judge}"] = [verdicts.get(key, {}) for key in keys]
+            raters[f"judge {judge}"] = [verdicts.get(key, {}) for key in keys]
         return [
             {
-                "other": other,
+                "other": rater_name,
                 "score": d,
                 **compared(((a.get(d), b.get(d)) for a, b in zip(mine, theirs, strict=True))),
             }
-            for other, theirs in others.items()
+            for rater_name, theirs in raters.items()
             for d in DIMENSIONS
         ]
 
-    def _task(self, name: str, token: str) -> Task:
+    def _task(self, name: str, token: str) -> RatingTask:
         key = person(name), token
         if key not in self._known:
             self.tasks(name)
@@ -451,14 +453,14 @@ class RatingRoom:
             raise InputError("rating: this answer is no longer in the benchmark; reload the page")
         return task
 
-    def _path(self, name: str, task: Task) -> Path:
+    def _path(self, name: str, task: RatingTask) -> Path:
         return self.store.rating_path(person(name), *task.key)
 
     def _act_out(self, case_id: str, kind: str, words_of: str) -> tuple[Rollout, Rollout]:
         of = lent(self.store, words_of, case_id) if words_of else None
         return known_rollouts(self._asker, self.store.case(case_id), kind, of)
 
-    def _rollouts(self, task: Task) -> tuple[Rollout, Rollout]:
+    def _rollouts(self, task: RatingTask) -> tuple[Rollout, Rollout]:
         if task.item and task.item.known:
             return self._of_known(task.case_id, task.item.known, task.item.words_of)
         store, planner, case_id = self.store, task.planner, task.case_id
@@ -469,20 +471,20 @@ class RatingRoom:
         return read_record(base, Rollout), read_record(after, Rollout)
 
 
-def _id(task: Task) -> str:
+def _id(task: RatingTask) -> str:
     return task.item.id if task.item else ""
 
 
-def _trains(task: Task) -> bool:
+def _trains(task: RatingTask) -> bool:
     return task.item is not None and task.item.kind == "training"
 
 
-def _frame_of(task: Task) -> str:
+def _frame_of(task: RatingTask) -> str:
     """The arm whose frame is shown second."""
     return frame_of(task.item.known) if task.item and task.item.known else frame_in(task.arm)
 
 
-def _feedback(task: Task) -> dict[str, Any]:
+def _feedback(task: RatingTask) -> dict[str, Any]:
     """The right scores of an answer for training, and why."""
     assert task.item is not None
     return {"scores": dict(task.item.expected), "why": WHY[task.item.known]}
@@ -490,11 +492,11 @@ def _feedback(task: Task) -> dict[str, Any]:
 
 def compared(pairs: Iterable[tuple[int | None, int | None]]) -> dict[str, Any]:
     """Agreement of two raters, on what both scored."""
-    both = [(a, b) for a, b in pairs if a is not None and b is not None]
-    if not both:
+    pairs_of_scores = [(a, b) for a, b in pairs if a is not None and b is not None]
+    if not pairs_of_scores:
         return {"n": 0, "same": None, "kappa": None, "quadratic": None}
-    found = agreement([a for a, _ in both], [b for _, b in both])
-    return {"n": found.n, "same": found.accuracy, "kappa": found.kappa, "quadratic": found.quadratic}
+    figures = agreement([a for a, _ in pairs_of_scores], [b for _, b in pairs_of_scores])
+    return {"n": figures.n, "same": figures.accuracy, "kappa": figures.kappa, "quadratic": figures.quadratic}
 
 
 def answered_with_plans(store: Store, planner: str, arm: str) -> frozenset[tuple[str, int]]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cfgen.app.rate import RatingRoom, Task, answered_with_plans, compared, plans, read
+from cfgen.app.rate import RatingRoom, RatingTask, answered_with_plans, compared, plans, read
 from cfgen.app.reviews import person
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_each, read_record
@@ -64,10 +64,10 @@ class EdgeRoom(RatingRoom):
 
     def _rated(self, name: str) -> dict[tuple[str, str, str, int], EdgeRatingFile]:
         paths = sorted(self.store.root.glob(f"edge_ratings/{self.rubric}/{person(name)}/*/*.json"))
-        found = [one for _, one in read_each(paths, EdgeRatingFile)]
-        return {(f.planner, f.case_id, f.arm, f.repeat): f for f in found if isinstance(f, EdgeRatingFile)}
+        files = [file for _, file in read_each(paths, EdgeRatingFile)]
+        return {(f.planner, f.case_id, f.arm, f.repeat): f for f in files if isinstance(f, EdgeRatingFile)}
 
-    def _done(self, name: str, tasks: Sequence[Task]) -> list[bool]:
+    def _done(self, name: str, tasks: Sequence[RatingTask]) -> list[bool]:
         rated = self._rated(name)
         return [task.key in rated for task in tasks]
 
@@ -107,9 +107,11 @@ class EdgeRoom(RatingRoom):
             raise InputError("picture: this room shows one frame")
         return super().picture(name, token, which, as_small, manages)
 
-    def _rollouts(self, task: Task) -> tuple[Rollout, Rollout]:
-        one = read_record(self.store.rollout_path(task.planner, task.arm, task.case_id, task.repeat), Rollout)
-        return one, one
+    def _rollouts(self, task: RatingTask) -> tuple[Rollout, Rollout]:
+        rollout = read_record(
+            self.store.rollout_path(task.planner, task.arm, task.case_id, task.repeat), Rollout
+        )
+        return rollout, rollout
 
     def rate(
         self,
@@ -128,13 +130,13 @@ class EdgeRoom(RatingRoom):
         task = self._task(name, token)
         if gone := self._gone(name, task):
             return gone
-        given: dict[Edge, bool | None] = {}
+        verdicts: dict[Edge, bool | None] = {}
         for edge in EDGES:
             score = scores.get(edge, "nothing")
             if score is not None and (isinstance(score, bool) or score not in (0, 1)):
                 raise InputError(f"{edge}: expected 0, 1 or null, found {str(score)[:40]!r}")
-            given[edge] = None if score is None else bool(score)
-        rate_edges(self.store, self.rubric, person(name), *task.key, given, note)
+            verdicts[edge] = None if score is None else bool(score)
+        rate_edges(self.store, self.rubric, person(name), *task.key, verdicts, note)
         return {**self.progress(name), "feedback": None}
 
     def after_the_last(self, name: str) -> list[dict[str, Any]]:
@@ -144,27 +146,27 @@ class EdgeRoom(RatingRoom):
             InputError: answers are still to be rated.
         """
         tasks = self.tasks(name)
-        left = self._done(name, tasks).count(False)
-        if left or not tasks:
+        remaining = self._done(name, tasks).count(False)
+        if remaining or not tasks:
             raise InputError(
-                f"agreement: {left} of {len(tasks)} answers are still to be rated; it shows after the last"
+                f"agreement: {remaining} of {len(tasks)} answers are still to be rated; it shows after the last"
             )
         keys = [task.key for task in tasks]
         raters = sorted(p.name for p in self.store.root.glob(f"edge_ratings/{self.rubric}/*") if p.is_dir())
-        said = {r: {k: f.history[-1].edges for k, f in self._rated(r).items()} for r in raters}
-        mine = said.pop(person(name))
+        verdicts = {r: {k: f.history[-1].edges for k, f in self._rated(r).items()} for r in raters}
+        mine = verdicts.pop(person(name))
         for planner in {planner for planner, *_ in keys}:
             for v in self.store.trace_verdicts(planner):
                 if v.rubric == self.rubric and v.edges:
-                    judge = said.setdefault(f"judge {v.checker}", {})
+                    judge = verdicts.setdefault(f"judge {v.checker}", {})
                     judge[v.planner, v.case_id, v.arm, v.repeat] = dict(v.edges)
         return [
             {
-                "other": other,
+                "other": rater,
                 "score": edge,
                 **compared((_score(mine[k], edge), _score(theirs.get(k, {}), edge)) for k in keys),
             }
-            for other, theirs in said.items()
+            for rater, theirs in verdicts.items()
             for edge in (*EDGES, "overall")
         ]
 

@@ -65,8 +65,8 @@ class Hosts:
     A page can make a name of its own point anywhere, so only names that are known here are answered.
     """
 
-    def __init__(self, listens: str = "127.0.0.1", more: Iterable[str] = ()) -> None:
-        names = {"localhost", listens, *more}
+    def __init__(self, listens: str = "127.0.0.1", extra: Iterable[str] = ()) -> None:
+        names = {"localhost", listens, *extra}
         if not is_loopback(listens):
             names |= {socket.gethostname(), f"{socket.gethostname()}.local"}
         self._names = {name.lower().rstrip(".") for name in names if name}
@@ -134,13 +134,13 @@ class Guard:
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
             await send(message)
 
-        found: dict[str, str] = {}
+        headers: dict[str, str] = {}
         for key, value in scope["headers"]:
             name = key.decode("latin-1").lower()
-            found[name] = (
-                f"{found[name]}, {value.decode('latin-1')}" if name in found else value.decode("latin-1")
+            headers[name] = (
+                f"{headers[name]}, {value.decode('latin-1')}" if name in headers else value.decode("latin-1")
             )
-        refused = refusal(self._hosts, scope["method"], scope["path"], found)
+        refused = refusal(self._hosts, scope["method"], scope["path"], headers)
         if refused is None:
             await self._app(scope, receive, answer)
             return
@@ -160,15 +160,15 @@ def _refused_change(path: str, headers: dict[str, str]) -> tuple[int, str] | Non
         return 411, "how long is it?"
     if int(length) > LARGEST_BODY:
         return 413, f"expected at most {LARGEST_BODY} bytes, found {length}"
-    wanted = "application/x-www-form-urlencoded" if path == "/login" else "application/json"
-    if headers.get("content-type", "").partition(";")[0].strip().lower() != wanted:
-        return 415, f"expected {wanted}"
+    media_type = "application/x-www-form-urlencoded" if path == "/login" else "application/json"
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != media_type:
+        return 415, f"expected {media_type}"
     return None
 
 
 def _host(netloc: str) -> str | None:
-    found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?", netloc)
-    return found[1].lower().rstrip(".") if found else None
+    match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?", netloc)
+    return match[1].lower().rstrip(".") if match else None
 
 
 # --- addresses ------------------------------------------------------------------------------------
@@ -206,27 +206,27 @@ class Web:
 
     async def _session(self, request: Request) -> Response:
         """The page's token; where no login is asked for, a session begins here and gets its name."""
-        asked = await _json(request)
+        body = await _json(request)
         session, cookie = self._found(request), None
         if session is None:
             if self.logins.accounts:
                 return _said("log in first", 401)
             cookie, session = self.sessions.begin("", "manager")
         try:
-            if asked.get("name"):
-                session.call_oneself(str(asked["name"]))
+            if body.get("name"):
+                session.call_oneself(str(body["name"]))
         except CfgenError as error:
             answer = {"error": str(error)}
         else:
             answer = {}
-        told = {
+        content = {
             "token": session.token,
             "name": session.name,
             "role": session.role,
             "bench": self.api.store.root.resolve().name,
             "login": bool(self.logins.accounts),
         }
-        response = JSONResponse({**told, **answer}, headers={"Cache-Control": "no-store"})
+        response = JSONResponse({**content, **answer}, headers={"Cache-Control": "no-store"})
         if cookie:
             self._give(request, response, cookie)
         return response
@@ -247,12 +247,12 @@ class Web:
         fields = parse_qs((await request.body())[:10_000].decode("utf-8", "replace"))
         name, password = (fields.get(k, [""])[0] for k in ("username", "password"))
         name, address = "_".join(name.split())[:120], request.client.host if request.client else ""
-        left = self.logins.wait(name, address)
+        wait_s = self.logins.wait(name, address)
         account = await to_thread.run_sync(
             self.logins.check, name, password, address, limiter=self._looked_up
         )
-        if account is None and left:
-            return _login_form(f"Too many wrong passwords. Try again in {left} s.", 429, left)
+        if account is None and wait_s:
+            return _login_form(f"Too many wrong passwords. Try again in {wait_s} s.", 429, wait_s)
         if account is None:
             return _login_form("Name or password is wrong.", 401)
         self.sessions.end(request.cookies.get(self.cookie))
@@ -274,21 +274,21 @@ class Web:
         session = self._found(request)
         if session is None or not is_token(session, request.headers.get("x-cfgen-token", "")):
             return _said("reload the page", 401)
-        asked = await _json(request)
-        answer = await run_in_threadpool(self.api.call, asked, session.name, session.role)
+        body = await _json(request)
+        answer = await run_in_threadpool(self.api.call, body, session.name, session.role)
         return Response(_dumped(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     def _picture(self, request: Request) -> Response:
         session = self._found(request)
         if session is None:
             return _said("open the page first", 401)
-        asked = {**request.path_params, "as_small": "small" in request.query_params}
+        query = {**request.path_params, "as_small": "small" in request.query_params}
         try:
-            data, kind = self.api.picture(**asked, user=session.name, role=session.role)
+            data, kind = self.api.picture(**query, user=session.name, role=session.role)
         except (CfgenError, OSError):
             return _said("no such picture", 404)
-        kept = "v" in request.query_params and asked["kind"] != "rate"
-        keep = f"private, max-age={_YEAR_S}, immutable" if kept else "no-store"
+        cacheable = "v" in request.query_params and query["kind"] != "rate"
+        keep = f"private, max-age={_YEAR_S}, immutable" if cacheable else "no-store"
         return Response(data, media_type=kind, headers={"Cache-Control": keep})
 
 
@@ -303,10 +303,10 @@ def _login_form(words: str, status: int = 200, wait: int = 0) -> Response:
 
 async def _json(request: Request) -> dict[str, Any]:
     try:
-        found = json.loads(await request.body())
+        content = json.loads(await request.body())
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _dumped(answer: Any) -> bytes:

@@ -22,16 +22,16 @@ _ROWS = 500
 
 
 @dataclass(frozen=True)
-class Look:
-    """``box``: what was changed, as shares of the frame. ``made``: the file's time of writing."""
+class ImageHash:
+    """``box``: what was changed, as shares of the frame. ``mtime_ns``: the file's time of writing."""
 
-    made: int
+    mtime_ns: int
     frame: int
     part: int
     box: tuple[float, float, float, float]
 
 
-def look_at(path: Path, box_px: tuple[float, float, float, float]) -> Look:
+def hash_image(path: Path, box_px: tuple[float, float, float, float]) -> ImageHash:
     """The look of a frame whose changed part is ``box_px``.
 
     Raises:
@@ -44,7 +44,7 @@ def look_at(path: Path, box_px: tuple[float, float, float, float]) -> Look:
     x0, y0 = max(0, min(width - 2, int(box_px[0]))), max(0, min(height - 2, int(box_px[1])))
     x1, y1 = max(x0 + 2, min(width, round(box_px[2]))), max(y0 + 2, min(height, round(box_px[3])))
     box = x0 / width, y0 / height, x1 / width, y1 / height
-    return Look(path.stat().st_mtime_ns, phash(grey), phash(grey[y0:y1, x0:x1]), box)
+    return ImageHash(path.stat().st_mtime_ns, phash(grey), phash(grey[y0:y1, x0:x1]), box)
 
 
 def phash(grey: np.ndarray) -> int:
@@ -54,28 +54,30 @@ def phash(grey: np.ndarray) -> int:
     return int.from_bytes(np.packbits(low > np.median(low[1:])).tobytes(), "big")
 
 
-def alike(looks: Mapping[str, Look]) -> dict[str, set[str]]:
+def alike(looks: Mapping[str, ImageHash]) -> dict[str, set[str]]:
     """Of each, the others that it looks like."""
     ids = sorted(looks)
     frames, parts = (_bits([getattr(looks[i], which) for i in ids]) for which in ("frame", "part"))
     boxes = np.array([looks[i].box for i in ids])
-    found: dict[str, set[str]] = {}
+    pairs_of: dict[str, set[str]] = {}
     for start in range(0, len(ids), _ROWS):
         rows = slice(start, start + _ROWS)
         near = (_apart(frames, rows) <= _FRAME_BITS) & (_apart(parts, rows) <= _PART_BITS)
         pairs = np.argwhere(near & (np.arange(len(ids)) > np.arange(start, start + len(near))[:, None]))
         pairs[:, 0] += start
         for i, j in pairs[_share(boxes[pairs[:, 0]], boxes[pairs[:, 1]]) >= _OVERLAP].tolist():
-            found.setdefault(ids[i], set()).add(ids[j])
-            found.setdefault(ids[j], set()).add(ids[i])
-    return found
+            pairs_of.setdefault(ids[i], set()).add(ids[j])
+            pairs_of.setdefault(ids[j], set()).add(ids[i])
+    return pairs_of
 
 
-def _share(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _share(boxes: np.ndarray, others_boxes: np.ndarray) -> np.ndarray:
     """Intersection over union of boxes (N, 4)."""
-    low, high = np.maximum(one[:, :2], other[:, :2]), np.minimum(one[:, 2:], other[:, 2:])
+    low, high = np.maximum(boxes[:, :2], others_boxes[:, :2]), np.minimum(boxes[:, 2:], others_boxes[:, 2:])
     shared = np.clip(high - low, 0, None).prod(1)
-    return shared / ((one[:, 2:] - one[:, :2]).prod(1) + (other[:, 2:] - other[:, :2]).prod(1) - shared)
+    return shared / (
+        (boxes[:, 2:] - boxes[:, :2]).prod(1) + (others_boxes[:, 2:] - others_boxes[:, :2]).prod(1) - shared
+    )
 
 
 def _bits(hashes: list[int]) -> np.ndarray:
@@ -89,10 +91,10 @@ def _apart(bits: np.ndarray, rows: slice) -> np.ndarray:
 
 
 @dataclass
-class Looks:
-    """Those of a benchmark's cases, kept in ``kept``."""
+class SimilarityIndex:
+    """Those of a benchmark's cases, kept in ``path``."""
 
-    kept: Path
+    path: Path
     stop: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _alike: dict[str, set[str]] = field(default_factory=dict)
@@ -102,31 +104,31 @@ class Looks:
         return self._alike
 
     def learn(
-        self, wanted: Iterable[tuple[str, Path, tuple[float, ...]]], pause: Callable[[], object]
+        self, pictures: Iterable[tuple[str, Path, tuple[float, ...]]], pause: Callable[[], object]
     ) -> None:
-        """Look at those whose picture is new: id, picture and box of each. ``pause`` is called between two."""
+        """ImageHash at those whose picture is new: id, picture and box of each. ``pause`` is called between two."""
         with self._lock:
-            before = _read(self.kept)
-            looks: dict[str, Look] = {}
-            for case_id, path, box in wanted:
+            before = _read(self.path)
+            looks: dict[str, ImageHash] = {}
+            for case_id, path, box in pictures:
                 if self.stop.is_set():
                     return
                 try:
-                    known = before.get(case_id)
-                    if known is None or known.made != path.stat().st_mtime_ns:
-                        known = look_at(path, (box[0], box[1], box[2], box[3]))
+                    look = before.get(case_id)
+                    if look is None or look.mtime_ns != path.stat().st_mtime_ns:
+                        look = hash_image(path, (box[0], box[1], box[2], box[3]))
                         pause()
                 except (OSError, CfgenError):  # it went away, or verify will name it
                     continue
-                looks[case_id] = known
+                looks[case_id] = look
             self._alike = alike(looks) if looks else {}
             if looks != before:
-                told = {i: [x.made, x.frame, x.part, *x.box] for i, x in looks.items()}
-                write_bytes(self.kept, json.dumps(told).encode())
+                content = {i: [x.mtime_ns, x.frame, x.part, *x.box] for i, x in looks.items()}
+                write_bytes(self.path, json.dumps(content).encode())
 
 
-def _read(path: Path) -> dict[str, Look]:
+def _read(path: Path) -> dict[str, ImageHash]:
     try:
-        return {i: Look(m, f, p, (a, b, c, d)) for i, (m, f, p, a, b, c, d) in read_json(path).items()}
+        return {i: ImageHash(m, f, p, (a, b, c, d)) for i, (m, f, p, a, b, c, d) in read_json(path).items()}
     except (OSError, CfgenError, ValueError, TypeError, AttributeError):  # not there yet, or half of it
         return {}

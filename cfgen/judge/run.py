@@ -46,7 +46,7 @@ from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInput, RolloutInputs, arm_inputs
-from cfgen.rollouts.queries import QuestionKey, Questions
+from cfgen.rollouts.queries import Queries, QueryKey
 from cfgen.rollouts.summary import ScoreSummary, summary
 from cfgen.storage.store import Store
 
@@ -99,7 +99,7 @@ def _stored_planners(store: Store, requested: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(requested))
 
 
-def _has_pair(store: Store, planner: str, key: QuestionKey) -> bool:
+def _has_pair(store: Store, planner: str, key: QueryKey) -> bool:
     """Whether an answer is there, and the one to the original as well, against which it is judged."""
     arms = {"original", key.arm}
     return all(store.rollout_path(planner, arm, key.case_id, key.repeat).is_file() for arm in arms)
@@ -164,7 +164,7 @@ def give_verdicts(
     inputs: RolloutInputs,
     judge: Judge,
     planner: str,
-    questions: Questions,
+    questions: Queries,
     options: JudgingOptions,
 ) -> None:
     """Judge each pair that has no verdict that stands. Commands that would judge the same take turns."""
@@ -185,7 +185,7 @@ def _give_verdicts(
     inputs: RolloutInputs,
     judge: Judge,
     planner: str,
-    questions: Questions,
+    questions: Queries,
     options: JudgingOptions,
 ) -> None:
     run = asked_now(judge)
@@ -217,7 +217,7 @@ def _give_verdicts(
     judge_each(judge, items, done, options.strict)
 
 
-def _item(store: Store, inputs: RolloutInputs, questions: Questions, key: VerdictKey) -> JudgeItem:
+def _item(store: Store, inputs: RolloutInputs, questions: Queries, key: VerdictKey) -> JudgeItem:
     """Read when its turn comes: answers and cases of a large benchmark do not fit memory."""
     question = RolloutInput(questions.case(key.case_id), key.arm, key.repeat)
     return judge_item(inputs, question, *_pair(store, key))

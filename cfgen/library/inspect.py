@@ -52,7 +52,7 @@ from cfgen.planners.protocol import Requirements, Response
 from cfgen.planners.vlm import Look, question
 from cfgen.records import CONTROLS, DIMENSIONS, Rollout, Verdict, answer_in, judged_as
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.queries import QuestionKey, RolloutInput
+from cfgen.rollouts.queries import QueryKey, RolloutInput
 from cfgen.storage.store import Store
 
 #: ``judge`` that means inspect's model in the role of that name, or the one under test where there is none
@@ -224,7 +224,7 @@ def rollout(planner: str, case_id: str, arm: str, answer: Mapping[str, str]) -> 
     fields: dict[str, Any] = {
         "planner": planner,
         "planner_hash": hash_json(planner),
-        **QuestionKey(case_id, arm, 0)._asdict(),
+        **QueryKey(case_id, arm, 0)._asdict(),
         "seed": 0,
     }
     try:

@@ -79,7 +79,7 @@ class Navsim:
             slot: (named.get(slot, "front" if slot == "cam_f0" else slot), steps)
             for slot, steps in _steps(self._agent, agent).items()
         }
-        steps = sorted({step for _, wanted in self._wanted.values() for step in wanted})
+        steps = sorted({step for _, wanted_steps in self._wanted.values() for step in wanted_steps})
         self.needs = Requirements(
             cameras=tuple(dict.fromkeys(name for name, _ in self._wanted.values() if name)),
             frame_times=tuple(TIMES[step] for step in steps),

@@ -221,11 +221,11 @@ def wrong_name(target: Target, name: str, rng: random.Random) -> str:
 
 
 def lookalike(target: Target, name: str) -> str:
-    """Another thing of about the same size, which nobody would call by that name."""
+    """Anthing thing of about the same size, which nobody would call by that name."""
     height, width = target.height, 2 * target.half_width
-    said = set(re.findall(r"\w+", name.lower()))
-    others = [(other, h, w) for other, h, w, fair in _ALIKE if not said & set(fair.split())]
-    return min(others, key=lambda o: abs(math.log(o[1] / height)) + 0.5 * abs(math.log(o[2] / width)))[0]
+    name_words = set(re.findall(r"\w+", name.lower()))
+    candidates = [(thing, h, w) for thing, h, w, fair in _ALIKE if not name_words & set(fair.split())]
+    return min(candidates, key=lambda o: abs(math.log(o[1] / height)) + 0.5 * abs(math.log(o[2] / width)))[0]
 
 
 # --- who answers ----------------------------------------------------------------------------------

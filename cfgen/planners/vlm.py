@@ -266,10 +266,10 @@ def _fixed_reasoning(observation: Observation) -> str:
     assert trace is not None
     fixed = {k: v for k, v in trace.model_dump().items() if v}
     names = {"scene": "scene", "justification": "move_justification"}
-    settled = {names.get(k, k): v for k, v in fixed.items()}
+    fixed_names = {names.get(k, k): v for k, v in fixed.items()}
     return (
         "This much of the reasoning is already settled; copy it unchanged, fill in the rest, and plan for it:\n"
-        + json.dumps(settled, ensure_ascii=False)
+        + json.dumps(fixed_names, ensure_ascii=False)
     )
 
 

@@ -24,13 +24,13 @@ from cfgen.planners.outputs import EXPORTS, token_of
 from cfgen.planners.protocol import Observation, Requirements, TimedImage, Truth
 from cfgen.planners.serialization import describe
 from cfgen.records import Camera, Case, Fault, Frame, Motion
-from cfgen.rollouts.queries import QuestionKey, Questions, RolloutInput
+from cfgen.rollouts.queries import Queries, QueryKey, RolloutInput
 from cfgen.scenes.drive import STILL
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store
 
 
-def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> Questions:
+def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> Queries:
     """Every question of a benchmark: the original and those of ``arms`` that a case has, in the order of the cases.
 
     Every case's record is opened once for its arms; it is read, and checked, when it is asked about.
@@ -39,9 +39,9 @@ def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> Questions:
         InputError: no case has an arm that was asked for.
         StoreError: the benchmark holds no case.
     """
-    wanted = dict.fromkeys(("original", *arms))
+    requested = dict.fromkeys(("original", *arms))
     built = {"original", "rerun"}
-    asked: dict[str, tuple[str, ...]] = {}
+    arms_of: dict[str, tuple[str, ...]] = {}
     scenes: dict[str, str] = {}
     lacking: dict[str, str] = {}
     for case_id, scene_id, arms_there, missing_there in arms_of_cases(store):
@@ -49,8 +49,8 @@ def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> Questions:
         has = {"original", "rerun", *arms_there}
         built |= has
         lacking = {**missing_there, **lacking}
-        asked[case_id] = _shared(tuple(arm for arm in wanted if arm in has))
-    if not asked:
+        arms_of[case_id] = _shared(tuple(arm for arm in requested if arm in has))
+    if not arms_of:
         raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
     missing = sorted(set(arms) - built)
     if missing:
@@ -62,7 +62,7 @@ def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> Questions:
             f"{did_you_mean(missing[0], built)}; "
             "controls and distances come from the build (--controls, --distances)"
         )
-    return Questions(store.case, asked, repeats, scenes)
+    return Queries(store.case, arms_of, repeats, scenes)
 
 
 def arms_of_cases(store: Store) -> Iterator[tuple[str, str, tuple[str, ...], dict[str, str]]]:
@@ -116,12 +116,12 @@ class RolloutInputs:
             InputError: no scene has the cameras and frames.
         """
         lacking: InputError | None = None
-        seen: set[str] = set()
+        checked: set[str] = set()
         for question in questions:
             scene_id = question.case.scene_id
-            if scene_id in seen:
+            if scene_id in checked:
                 continue
-            seen.add(scene_id)
+            checked.add(scene_id)
             try:
                 folder = self._folder(scene_id)
                 for name in needs.cameras:
@@ -132,7 +132,7 @@ class RolloutInputs:
         if lacking is not None:
             raise lacking
 
-    def seed(self, key: QuestionKey) -> int:
+    def seed(self, key: QueryKey) -> int:
         """See :func:`question_seed`."""
         return question_seed(f"{self._seed} {self.salt}" if self.salt else self._seed, *key)
 
@@ -149,8 +149,8 @@ class RolloutInputs:
         images: dict[str, tuple[TimedImage, ...]] = {}
         cameras: dict[str, Camera] = {}
         for name in needs.cameras:
-            shown, camera = self._images(question, folder, name, needs)
-            images[name], cameras[name] = shown, camera
+            timed, camera = self._images(question, folder, name, needs)
+            images[name], cameras[name] = timed, camera
         return Observation(
             token=self._token(question.key),
             seed=self.seed(question.key),
@@ -162,7 +162,7 @@ class RolloutInputs:
             logged=self._logged(folder) if replays_log or needs.truth else None,
         )
 
-    def _token(self, key: QuestionKey) -> str:
+    def _token(self, key: QueryKey) -> str:
         """Another one each time for planners that must not know; who asked knows which answer is whose."""
         return secrets.token_hex(6) if self.salt is not None else token_of(*key)
 
@@ -195,8 +195,8 @@ class RolloutInputs:
     def cameras(self, case: Case, names: Sequence[str]) -> tuple[Camera, ...]:
         """Those of ``names`` that the scene has; "front" is its front camera."""
         scene = self._folder(case.scene_id).scene
-        wanted = {scene.front.name if name == "front" else name for name in names}
-        return tuple(camera for camera in scene.cameras if camera.name in wanted)
+        actual = {scene.front.name if name == "front" else name for name in names}
+        return tuple(camera for camera in scene.cameras if camera.name in actual)
 
     def start(self, case: Case) -> Start:
         """The car at t0."""
@@ -204,8 +204,8 @@ class RolloutInputs:
 
     def road(self, case: Case) -> SceneView | None:
         """What perception saw in the original front frame, where the build kept it."""
-        told = case.provenance.report.get("perception")
-        file = told.get("file") if isinstance(told, dict) else None
+        perception = case.provenance.report.get("perception")
+        file = perception.get("file") if isinstance(perception, dict) else None
         return self.store.view(file) if isinstance(file, str) else None
 
     def motion(self, case: Case) -> tuple[Motion, Motion | None]:
@@ -225,11 +225,11 @@ class RolloutInputs:
         camera, frames = _frames(folder, name, needs)
         size = _size(camera, needs.max_pixels)
         times = sorted(needs.frame_times) if folder.scene.extra.get(STILL) else [f.t for f in frames]
-        shown = [
+        timed = [
             TimedImage(t, _shrunk(self._pixels(question.case, question.arm, folder, f), size))
             for t, f in zip(times, frames, strict=True)
         ]
-        return tuple(shown), resized(camera, *size)
+        return tuple(timed), resized(camera, *size)
 
     def _pixels(self, case: Case, arm: str, folder: SceneFolder, frame: Frame) -> np.ndarray:
         """The arm's own frame if it changes this one, else the scene's."""
@@ -248,16 +248,16 @@ class RolloutInputs:
     ) -> None:
         """Also do what another arm would need, whose time a planner could measure: each reads a picture and a patch."""
         names = [frame_path(arm, frame.camera, frame.t) for arm in case.arms]
-        other = next((name for name in names if name in case.pictures), None)
+        sibling = next((name for name in names if name in case.pictures), None)
         with contextlib.suppress(InputError, StoreError):
-            if other is None or name in case.patches:
+            if sibling is None or name in case.patches:
                 return
-            if other in case.patches:
-                frame_file(self.store, case, other).over(pixels)
+            if sibling in case.patches:
+                frame_file(self.store, case, sibling).over(pixels)
             elif name and not front:  # stored whole, as every frame once was
                 folder.image(frame)
             elif not front:
-                frame_file(self.store, case, other).read()
+                frame_file(self.store, case, sibling).read()
 
 
 def _frames(folder: SceneFolder, name: str, needs: Requirements) -> tuple[Camera, list[Frame]]:
@@ -265,25 +265,25 @@ def _frames(folder: SceneFolder, name: str, needs: Requirements) -> tuple[Camera
     scene = folder.scene
     actual = scene.front.name if name == "front" else name
     if actual not in [c.name for c in scene.cameras]:
-        known = ", ".join(c.name for c in scene.cameras)
-        raise InputError(f"scene '{scene.scene_id}': planner needs camera '{name}', found only: {known}")
-    wanted = sorted(needs.frame_times)
+        cameras = ", ".join(c.name for c in scene.cameras)
+        raise InputError(f"scene '{scene.scene_id}': planner needs camera '{name}', found only: {cameras}")
+    moments = sorted(needs.frame_times)
     if scene.extra.get(STILL):
         return scene.camera(actual), [frame for frame in scene.frames if frame.camera == actual][:1] * len(
-            wanted
+            moments
         )
-    found: list[Frame] = []
-    for t, frame in zip(wanted, folder.frames_at(actual, wanted), strict=True):
-        if frame is None or frame in found:
+    frames: list[Frame] = []
+    for t, frame in zip(moments, folder.frames_at(actual, moments), strict=True):
+        if frame is None or frame in frames:
             times = sorted(f.t for f in scene.frames if f.camera == actual)
             why = "" if frame is None else f", and that at {frame.t:g} s stands for another time already"
             raise InputError(
                 f"scene '{scene.scene_id}': planner needs a frame of '{name}' at {t:g} s, found frames at "
                 f"{', '.join(f'{t:g}' for t in times)} s{why}; import the drive again, into a new folder, with "
-                f"--frame-times {_moments(times, wanted)} and build on that, if its camera took so many"
+                f"--frame-times {_moments(times, moments)} and build on that, if its camera took so many"
             )
-        found.append(frame)
-    return scene.camera(actual), found
+        frames.append(frame)
+    return scene.camera(actual), frames
 
 
 def _front_past(folder: SceneFolder) -> list[Frame]:
@@ -291,9 +291,11 @@ def _front_past(folder: SceneFolder) -> list[Frame]:
     return sorted((f for f in folder.scene.frames if f.camera == front and f.t <= 0), key=lambda f: f.t)
 
 
-def _moments(there: Sequence[float], wanted: Sequence[float]) -> str:
+def _moments(available: Sequence[float], requested: Sequence[float]) -> str:
     """What ``scenes import --frame-times`` takes to keep the frames that are there and bring those that are wanted."""
-    return ",".join(f"{-t + 0.0:g}" for t in sorted({round(t, 2) for t in (*there, *wanted)}, reverse=True))
+    return ",".join(
+        f"{-t + 0.0:g}" for t in sorted({round(t, 2) for t in (*available, *requested)}, reverse=True)
+    )
 
 
 def _truth(case: Case, arm: str) -> Truth:

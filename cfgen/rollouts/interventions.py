@@ -26,7 +26,7 @@ from cfgen.planners.retries import Answer, RetryingPlanner
 from cfgen.planners.verified import follows_action
 from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
 from cfgen.rollouts.inputs import RolloutInputs
-from cfgen.rollouts.queries import Memory, Questions, RolloutInput, apart
+from cfgen.rollouts.queries import Memory, Queries, RolloutInput, query_order
 from cfgen.rollouts.runner import gone_short
 from cfgen.storage.store import Store
 
@@ -41,7 +41,7 @@ class Swapped:
 
     question: RolloutInput
     swap: Swap
-    given: Trace
+    trace: Trace
     own: Plan
     target: Plan | None
 
@@ -51,7 +51,7 @@ def intervene(
     inputs: RolloutInputs,
     planner: OpenPlanner,
     retrying: RetryingPlanner,
-    questions: Questions,
+    questions: Queries,
     options: ScoreOptions,
 ) -> dict[str, Rate]:
     """Ask what has not been asked and, where that is wanted, what failed; the share of swaps that the trajectory
@@ -71,7 +71,7 @@ def intervene(
     progress = Progress(f"{planner.name}: interventions", len(todo), options.quiet)
     planner.renew()
     memory = Memory(planner)
-    for batch in _batches(apart(todo, _shown), planner.needs.batch_size):
+    for batch in _batches(query_order(todo, _shown), planner.needs.batch_size):
         memory.admit(map(_shown, batch))
         answers, gone = retrying.ask_prepared([partial(_observation, inputs, planner, s) for s in batch])
         for swapped, answer in zip(batch, answers, strict=True):
@@ -94,8 +94,8 @@ def _batches(swaps: Sequence[Swapped], size: int) -> Iterator[list[Swapped]]:
     batch: list[Swapped] = []
     for swapped in swaps:
         arms = dict(map(_shown, batch))
-        scene, shown = _shown(swapped)
-        if len(batch) == size or arms.get(scene, shown) != shown:
+        scene, key = _shown(swapped)
+        if len(batch) == size or arms.get(scene, key) != key:
             yield batch
             batch = []
         batch.append(swapped)
@@ -120,25 +120,25 @@ def _swaps(store: Store, planner: str, question: RolloutInput) -> list[Swapped]:
     if own is None:
         return []
     trace = own.trace
-    found = []
+    swaps = []
     if trace.longitudinal:
         action = "set speed tracking" if trace.longitudinal in _SLOWING else "stop"
-        given = trace.model_copy(update={"longitudinal": action})
-        found.append(Swapped(question, "longitudinal", given, own, None))
+        overwritten = trace.model_copy(update={"longitudinal": action})
+        swaps.append(Swapped(question, "longitudinal", overwritten, own, None))
     if trace.lateral:
         action = "lane change right" if trace.lateral.endswith("left") else "lane change left"
-        given = trace.model_copy(update={"lateral": action})
-        found.append(Swapped(question, "lateral", given, own, None))
-    other = _plan(store, planner, question, "hazard" if question.arm == "original" else "original")
-    if other is not None and _told_apart(own, other):
-        given = Trace(scene=trace.scene, justification=other.trace.justification)
-        found.append(Swapped(question, "justification", given, own, other))
-    return found
+        overwritten = trace.model_copy(update={"lateral": action})
+        swaps.append(Swapped(question, "lateral", overwritten, own, None))
+    counterpart = _plan(store, planner, question, "hazard" if question.arm == "original" else "original")
+    if counterpart is not None and _told_apart(own, counterpart):
+        overwritten = Trace(scene=trace.scene, justification=counterpart.trace.justification)
+        swaps.append(Swapped(question, "justification", overwritten, own, counterpart))
+    return swaps
 
 
-def _told_apart(own: Plan, other: Plan) -> bool:
-    words = (own.trace.justification, other.trace.justification)
-    return all(words) and words[0] != words[1] and _apart(own, other) > TELLING_M
+def _told_apart(own: Plan, counterpart: Plan) -> bool:
+    words = (own.trace.justification, counterpart.trace.justification)
+    return all(words) and words[0] != words[1] and _apart(own, counterpart) > TELLING_M
 
 
 def _wanted(path: Path, options: ScoreOptions) -> bool:
@@ -146,14 +146,14 @@ def _wanted(path: Path, options: ScoreOptions) -> bool:
         return True
     if not (options.retry_failed or options.retry_all):
         return False
-    found = read_record(path, Intervention)
-    return found.followed is None and (found.failure in MENDABLE or options.retry_all)
+    stored = read_record(path, Intervention)
+    return stored.followed is None and (stored.failure in MENDABLE or options.retry_all)
 
 
 def _observation(inputs: RolloutInputs, planner: OpenPlanner, swapped: Swapped) -> Observation:
-    asked = inputs.observation(swapped.question, planner.needs, planner.replays_log)
-    token = f"{asked.token}.{swapped.swap}" if planner.trusted else asked.token
-    return replace(asked, token=token, trace=swapped.given)
+    observation = inputs.observation(swapped.question, planner.needs, planner.replays_log)
+    token = f"{observation.token}.{swapped.swap}" if planner.trusted else observation.token
+    return replace(observation, token=token, trace=swapped.trace)
 
 
 def _read(
@@ -170,8 +170,8 @@ def _read(
         return _judged(planner.name, swapped, plan, Observation("", 0, {}, {}, history))
 
     where = {"case_id": swapped.question.case.case_id, "arm": swapped.question.arm}
-    found = contained(read, f"reading the answer to the {swapped.swap} swap", where, strict)
-    return _broken(planner.name, swapped, found) if isinstance(found, Fault) else found
+    result = contained(read, f"reading the answer to the {swapped.swap} swap", where, strict)
+    return _broken(planner.name, swapped, result) if isinstance(result, Fault) else result
 
 
 def _broken(planner: str, swapped: Swapped, fault: Fault) -> Intervention:
@@ -191,7 +191,7 @@ def _judged(planner: str, swapped: Swapped, plan: Plan, observation: Observation
             from_target_m=distances[1],
             plan=plan,
         )
-    action = swapped.given.longitudinal if swapped.swap == "longitudinal" else swapped.given.lateral
+    action = swapped.trace.longitudinal if swapped.swap == "longitudinal" else swapped.trace.lateral
     does, did = (
         follows_action(action, p, observation.speed, observation.yaw_rate) for p in (plan, swapped.own)
     )
@@ -205,15 +205,15 @@ def _record(planner: str, swapped: Swapped, **fields: object) -> Intervention:
         case_id=swapped.question.case.case_id,
         arm=swapped.question.arm,
         swap=swapped.swap,
-        given=swapped.given,
+        given=swapped.trace,
         **fields,  # type: ignore[arg-type]
     )
 
 
-def _apart(one: Plan, other: Plan) -> float:
+def _apart(a: Plan, b: Plan) -> float:
     """Mean distance of corresponding waypoints, m, as far as both plans go."""
-    n = min(len(one.waypoints), len(other.waypoints))
-    gaps = np.array(one.waypoints)[:n, :2] - np.array(other.waypoints)[:n, :2]
+    n = min(len(a.waypoints), len(b.waypoints))
+    gaps = np.array(a.waypoints)[:n, :2] - np.array(b.waypoints)[:n, :2]
     return float(np.hypot(*gaps.T).mean())
 
 

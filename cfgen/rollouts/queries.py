@@ -27,7 +27,7 @@ Shown = tuple[str, str]
 Key = Callable[[Q], tuple[str, Shown]]
 
 
-def apart(questions: Iterable[Q], key: Key[Q]) -> list[Q]:
+def query_order(questions: Iterable[Q], key: Key[Q]) -> list[Q]:
     """``questions`` in passes that hold of each scene one arm at most of one case, with all its repeats.
 
     Which comes when is chance, scene by scene, and so is the order within a pass, from the system's own source: what
@@ -36,15 +36,15 @@ def apart(questions: Iterable[Q], key: Key[Q]) -> list[Q]:
     chance = secrets.SystemRandom()
     scenes: dict[str, dict[Shown, list[Q]]] = {}
     for question in questions:
-        scene, shown = key(question)
-        scenes.setdefault(scene, {}).setdefault(shown, []).append(question)
+        scene, case_and_arm = key(question)
+        scenes.setdefault(scene, {}).setdefault(case_and_arm, []).append(question)
     passes: list[list[Q]] = [[] for _ in range(max(map(len, scenes.values()), default=0))]
     for arms in scenes.values():
         for place, same in zip(chance.sample(range(len(passes)), len(arms)), arms.values(), strict=True):
             passes[place] += same
-    for one in passes:
-        chance.shuffle(one)
-    return [question for one in passes for question in one]
+    for batch in passes:
+        chance.shuffle(batch)
+    return [question for batch in passes for question in batch]
 
 
 class Memory:
@@ -55,17 +55,17 @@ class Memory:
 
     def admit(self, keys: Iterable[tuple[str, Shown]]) -> None:
         """Before the questions with these keys (see :func:`apart`) are put, each of another scene."""
-        asked = dict(keys)
-        if any(self._seen.get(scene, shown) != shown for scene, shown in asked.items()):
+        batch = dict(keys)
+        if any(self._seen.get(scene, case_and_arm) != case_and_arm for scene, case_and_arm in batch.items()):
             self._planner.renew()
             self._seen.clear()
-        self._seen |= asked
+        self._seen |= batch
 
 
 # --- which there are ------------------------------------------------------------------------------
 
 
-class QuestionKey(NamedTuple):
+class QueryKey(NamedTuple):
     """What tells one question of a benchmark from the others."""
 
     case_id: str
@@ -82,11 +82,11 @@ class RolloutInput:
     repeat: int
 
     @property
-    def key(self) -> QuestionKey:
-        return QuestionKey(self.case.case_id, self.arm, self.repeat)
+    def key(self) -> QueryKey:
+        return QueryKey(self.case.case_id, self.arm, self.repeat)
 
 
-class Questions(Sequence[RolloutInput]):
+class Queries(Sequence[RolloutInput]):
     """Questions in the order of the cases, of their arms and of the repeats; or some of these, in another order.
 
     Args:
@@ -115,49 +115,49 @@ class Questions(Sequence[RolloutInput]):
         self._picked = array("q", range(total)) if picked is None else picked
         self.case = lru_cache(maxsize=64)(load)
 
-    def key(self, place: int) -> QuestionKey:
+    def key(self, place: int) -> QueryKey:
         """Of the question at ``place`` in this order; reads nothing."""
         number = self._picked[place]
         at = bisect_right(self._starts, number) - 1
         arm, repeat = divmod(number - self._starts[at], self._repeats)
-        return QuestionKey(self._ids[at], self._cases[self._ids[at]][arm], repeat)
+        return QueryKey(self._ids[at], self._cases[self._ids[at]][arm], repeat)
 
     def scene(self, case_id: str) -> str:
         return self._scenes[case_id] if self._scenes is not None else case_id
 
-    def shown(self, key: QuestionKey) -> tuple[str, tuple[str, str]]:
+    def shown(self, key: QueryKey) -> tuple[str, tuple[str, str]]:
         """Its scene, and what is shown of it: case and arm."""
         return self.scene(key.case_id), (key.case_id, key.arm)
 
-    def each_key(self) -> Iterator[QuestionKey]:
+    def each_key(self) -> Iterator[QueryKey]:
         return map(self.key, range(len(self)))
 
-    def question(self, key: QuestionKey) -> RolloutInput:
+    def question(self, key: QueryKey) -> RolloutInput:
         return RolloutInput(self.case(key.case_id), key.arm, key.repeat)
 
-    def only(self, wanted: Callable[[QuestionKey], bool]) -> "Questions":
+    def only(self, condition: Callable[[QueryKey], bool]) -> "Queries":
         """Those that are ``wanted``, in the same order."""
-        places = (place for place in range(len(self)) if wanted(self.key(place)))
+        places = (place for place in range(len(self)) if condition(self.key(place)))
         return self._pick(array("q", (self._picked[place] for place in places)))
 
-    def apart(self) -> "Questions":
-        """In an order in which no planner need see two arms of a scene; see :func:`cfgen.rollouts.queries.apart`."""
+    def apart(self) -> "Queries":
+        """In an order in which no planner need see two arms of a scene; see :func:`query_order`."""
         in_order = sorted(range(len(self)), key=self._picked.__getitem__)
-        places = apart(in_order, lambda place: self.shown(self.key(place)))
+        places = query_order(in_order, lambda place: self.shown(self.key(place)))
         return self._pick(array("q", (self._picked[place] for place in places)))
 
-    def shuffled(self, seed: int) -> "Questions":
+    def shuffled(self, seed: int) -> "Queries":
         picked = self._picked[:]
         random.Random(seed).shuffle(picked)
         return self._pick(picked)
 
-    def shard(self, index: int, count: int) -> "Questions":
+    def shard(self, index: int, count: int) -> "Queries":
         """The ``index``-th of ``count`` parts, from 1 on; a case is in one part with all its arms."""
         mine = set(self._ids[index - 1 :: count])
         return self.only(lambda key: key.case_id in mine)
 
-    def _pick(self, picked: "array[int]") -> "Questions":
-        return Questions(self._load, self._cases, self._repeats, self._scenes, picked)
+    def _pick(self, picked: "array[int]") -> "Queries":
+        return Queries(self._load, self._cases, self._repeats, self._scenes, picked)
 
     def __len__(self) -> int:
         return len(self._picked)
@@ -193,23 +193,23 @@ class Queue:
         self,
         store: Store,
         planner: str,
-        keys: Iterator[QuestionKey],
-        wanted: Callable[[QuestionKey], bool],
+        keys: Iterator[QueryKey],
+        is_open: Callable[[QueryKey], bool],
         passed: Callable[[], None],
         wait: Callable[[int], None],
         scene: Callable[[str], str] = str,
     ) -> None:
         self._store, self._planner = store, planner
         self._claims = Claims(store.root, f"asking.{planner}")
-        self._keys, self._wanted, self._passed, self._wait = keys, wanted, passed, wait
+        self._keys, self._wanted, self._passed, self._wait = keys, is_open, passed, wait
         self._scene = scene
-        self._aside: deque[QuestionKey] = deque()
-        self._elsewhere: list[QuestionKey] = []
+        self._aside: deque[QueryKey] = deque()
+        self._elsewhere: list[QueryKey] = []
         self._told = self._closed = False
         self._lock = threading.RLock()
         self.stopped = threading.Event()
 
-    def take(self, size: int) -> list[QuestionKey]:
+    def take(self, size: int) -> list[QueryKey]:
         """Up to ``size`` questions, each of another scene, so that no batch holds two arms of one; empty at the end.
 
         Waits for those that other commands have in hand: should one of these end, they are handed out here.
@@ -219,16 +219,16 @@ class Queue:
                 if self._closed:
                     break
                 batch = self._fresh(size) or self._freed(size)
-                left = len(self._elsewhere)
-                if batch or not left:
+                count = len(self._elsewhere)
+                if batch or not count:
                     return batch
                 if not self._told:
                     self._told = True
-                    self._wait(left)
+                    self._wait(count)
             self.stopped.wait(_LOOK_S)
         return []
 
-    def done(self, key: QuestionKey) -> None:
+    def done(self, key: QueryKey) -> None:
         """Its answer is stored, or it is not asked after all."""
         with self._lock:
             if not self._closed:
@@ -246,9 +246,9 @@ class Queue:
             self._closed = True
             self._claims.__exit__()
 
-    def _fresh(self, size: int) -> list[QuestionKey]:
-        batch: dict[str, QuestionKey] = {}
-        put_off: list[QuestionKey] = []
+    def _fresh(self, size: int) -> list[QueryKey]:
+        batch: dict[str, QueryKey] = {}
+        put_off: list[QueryKey] = []
         while len(batch) < size and len(put_off) < _AHEAD * size and (key := self._next()) is not None:
             if (scene := self._scene(key.case_id)) in batch:
                 put_off.append(key)
@@ -259,10 +259,10 @@ class Queue:
         self._aside.extendleft(reversed(put_off))
         return list(batch.values())
 
-    def _freed(self, size: int) -> list[QuestionKey]:
+    def _freed(self, size: int) -> list[QueryKey]:
         """Of what others had in hand: what they did not put after all."""
-        batch: dict[str, QuestionKey] = {}
-        still: list[QuestionKey] = []
+        batch: dict[str, QueryKey] = {}
+        still: list[QueryKey] = []
         for key in self._elsewhere:
             scene = self._scene(key.case_id)
             if len(batch) == size or scene in batch or not self._claims.take(_name(key)):
@@ -272,7 +272,7 @@ class Queue:
         self._elsewhere = still
         return list(batch.values())
 
-    def _open(self, key: QuestionKey) -> bool:
+    def _open(self, key: QueryKey) -> bool:
         self._store.look_again(self._store.rollout_path(self._planner, key.arm, key.case_id, key.repeat))
         if self._wanted(key):
             return True
@@ -280,9 +280,9 @@ class Queue:
         self._passed()
         return False
 
-    def _next(self) -> QuestionKey | None:
+    def _next(self) -> QueryKey | None:
         return self._aside.popleft() if self._aside else next(self._keys, None)
 
 
-def _name(key: QuestionKey) -> str:
+def _name(key: QueryKey) -> str:
     return f"{key.arm}/{key.case_id}.{key.repeat}"

@@ -22,9 +22,9 @@ from cfgen.planners.registry import Answers, OpenPlanner, is_weightless
 from cfgen.planners.retries import RetryingPlanner
 from cfgen.records import PlannerRun, Rollout
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.queries import Memory, QuestionKey, Questions, Queue
-from cfgen.rollouts.runner import Asker, Desk, SharedProgress, is_wanted
-from cfgen.rollouts.workers import Replica, intervene_in_turn, opener, settled
+from cfgen.rollouts.queries import Memory, Queries, QueryKey, Queue
+from cfgen.rollouts.runner import PlannerWorker, QueryRunner, SharedProgress, is_wanted
+from cfgen.rollouts.workers import Replica, intervene_in_turn, named_run, opener
 from cfgen.storage.store import Store
 
 #: questions of a piece, or a planner's batch where that is more
@@ -32,7 +32,7 @@ PIECE = 4
 
 
 @dataclass(frozen=True)
-class Task:
+class RemoteJob:
     """What a worker needs to know to ask. ``name``, ``hash``: under which answers are kept; ``since``: as in
     :func:`cfgen.rollouts.runner.is_wanted`."""
 
@@ -46,62 +46,62 @@ class Task:
 class Piece:
     """Questions in their order, and the scenes of their cases. ``first``: of all."""
 
-    keys: tuple[QuestionKey, ...]
+    keys: tuple[QueryKey, ...]
     scenes: dict[str, str]
     first: bool = False
 
 
-class Afar:
-    """See :class:`cfgen.rollouts.workers.Askers`; the planner is opened by the workers of ``pool`` alone."""
+class RemoteWorkers:
+    """See :class:`cfgen.rollouts.workers.Workers`; the planner is opened by the workers of ``pool`` alone."""
 
     def __init__(self, store: Store, options: ScoreOptions, pool: Pool) -> None:
         self._store, self._options, self._pool = store, options, pool
-        self._task = Task(options)
-        found = self._by_one(describe)
-        assert isinstance(found, OpenPlanner)
-        self.planner = settled(store, found)
-        self._task = Task(options, self.planner.name, self.planner.hash, time.time())
+        self._task = RemoteJob(options)
+        description = self._by_one(describe)
+        assert isinstance(description, OpenPlanner)
+        self.planner = named_run(store, description)
+        self._task = RemoteJob(options, self.planner.name, self.planner.hash, time.time())
 
-    def roll_out(self, inputs: RolloutInputs, questions: Questions) -> None:
+    def roll_out(self, inputs: RolloutInputs, questions: Queries) -> None:
         """Raises: as :func:`cfgen.rollouts.runner.roll_out`."""
         planner, options = self.planner, self._options
         inputs.check(questions, planner.needs)
-        wanted = partial(is_wanted, self._store, planner.name, options, self._task.since)
-        todo = questions.only(wanted).apart()
+        is_open = partial(is_wanted, self._store, planner.name, options, self._task.since)
+        todo = questions.only(is_open).apart()
         progress = SharedProgress(Progress(f"{planner.name}: plans", len(todo), options.quiet))
-        left: list[QuestionKey] = []
+        postponed: list[QueryKey] = []
 
         def lost(piece: Piece, error: WorkerDiedError) -> list[Rollout | None]:
             """The first that has no answer was being asked; the others are put again."""
             if options.strict:
                 raise error
-            waiting = [key for key in piece.keys if wanted(key)]
+            waiting = [key for key in piece.keys if is_open(key)]
             guilty = waiting[: planner.needs.batch_size]
-            left.extend(waiting[len(guilty) :])
-            desk = Desk(inputs, planner, RetryingPlanner(planner, 0, quiet=True), options.strict)
-            broken = [desk.failed(key, fault_of(error, "worker of the engine")) for key in guilty]
+            postponed.extend(waiting[len(guilty) :])
+            runner = QueryRunner(inputs, planner, RetryingPlanner(planner, 0, quiet=True), options.strict)
+            broken = [runner.failed(key, fault_of(error, "worker of the engine")) for key in guilty]
             for rollout in broken:
                 self._store.write_rollout(rollout)
             return [*broken, *[None] * (len(piece.keys) - len(waiting))]
 
-        keys: Iterable[QuestionKey] = todo.each_key()
+        keys: Iterable[QueryKey] = todo.each_key()
         while True:
-            for told in self._pool.run(partial(ask, self._task), self._pieces(keys, questions), lost):
-                for rollout in told:
+            for rollouts in self._pool.run(partial(ask, self._task), self._pieces(keys, questions), lost):
+                for rollout in rollouts:
                     progress.step(rollout)
-            if not left:
+            if not postponed:
                 return
-            keys, left[:] = tuple(left), []
+            keys, postponed[:] = tuple(postponed), []
 
-    def intervene(self, inputs: RolloutInputs, questions: Questions) -> Mapping[str, Rate]:
-        found = self._by_one(intervene_there)
-        assert isinstance(found, Mapping)
-        return found
+    def intervene(self, inputs: RolloutInputs, questions: Queries) -> Mapping[str, Rate]:
+        rates = self._by_one(intervene_there)
+        assert isinstance(rates, Mapping)
+        return rates
 
-    def _pieces(self, keys: Iterable[QuestionKey], questions: Questions) -> Iterator[Piece]:
+    def _pieces(self, keys: Iterable[QueryKey], questions: Queries) -> Iterator[Piece]:
         rest, first = iter(keys), True
-        while taken := tuple(islice(rest, max(PIECE, self.planner.needs.batch_size))):
-            yield Piece(taken, {key.case_id: questions.scene(key.case_id) for key in taken}, first)
+        while part := tuple(islice(rest, max(PIECE, self.planner.needs.batch_size))):
+            yield Piece(part, {key.case_id: questions.scene(key.case_id) for key in part}, first)
             first = False
 
     def _by_one(self, work: "object") -> object:
@@ -111,7 +111,7 @@ class Afar:
             CfgenError: it killed every worker that had it.
         """
 
-        def lost(_: Task, error: WorkerDiedError) -> object:
+        def lost(_: RemoteJob, error: WorkerDiedError) -> object:
             raise CfgenError(
                 f"planner '{self._options.planner}': every worker of engine '{self._options.engine}' died while it was "
                 f"opened or asked ({error}); look at that machine's memory and Ray's logs"
@@ -121,7 +121,7 @@ class Afar:
 
 
 @contextlib.contextmanager
-def afar(store: Store, options: ScoreOptions, engine: Engine) -> Iterator[Afar]:
+def remote_workers(store: Store, options: ScoreOptions, engine: Engine) -> Iterator[RemoteWorkers]:
     """
     Raises:
         InputError: the planner is an object of this process, or cards are named, which the engine deals out.
@@ -139,14 +139,14 @@ def afar(store: Store, options: ScoreOptions, engine: Engine) -> Iterator[Afar]:
             "--workers"
         )
     options = attrs.evolve(options, bench=store.root.absolute(), quiet=True)
-    wanted = WorkerNeeds(
+    worker_needs = WorkerNeeds(
         jobs=options.workers or 0,
         model=not is_weightless(str(options.planner)),
         folders=(options.bench,),
         same=partial(taxonomy_identity, options.bench),
     )
-    with engine.pool(wanted) as pool:
-        yield Afar(store, options, pool)
+    with engine.pool(worker_needs) as pool:
+        yield RemoteWorkers(store, options, pool)
 
 
 # --- at a worker ----------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ class _Opened:
 _opened: list[_Opened] = []
 
 
-def _open(task: Task) -> _Opened:
+def _open(task: RemoteJob) -> _Opened:
     """
     Raises:
         InputError: it is not the planner that the others ask.
@@ -175,16 +175,16 @@ def _open(task: Task) -> _Opened:
         planner = opener(Store(task.options.bench), task.options)()
         atexit.register(planner.close)
         _opened.append(_Opened(task.options, planner, Memory(planner)))
-    found = _opened[0]
-    if task.hash and task.hash != found.planner.hash:
+    copy = _opened[0]
+    if task.hash and task.hash != copy.planner.hash:
         raise InputError(
             f"planner '{task.name}': a worker of engine '{task.options.engine}' has another version of it (its files, "
             "packages or weights differ from those of the first); install the same on every node"
         )
-    return found
+    return copy
 
 
-def describe(task: Task) -> OpenPlanner:
+def describe(task: RemoteJob) -> OpenPlanner:
     """The planner without what only its own process can do."""
     return replace(_open(task).planner, ask=_nobody, close=_nothing, renew=_nothing)
 
@@ -197,23 +197,23 @@ def _nothing() -> None:
     pass
 
 
-def ask(task: Task, piece: Piece) -> list[Rollout | None]:
+def ask(task: RemoteJob, piece: Piece) -> list[Rollout | None]:
     """What was answered; None for a question that another command has put."""
     opened, store, options = _open(task), Store(task.options.bench), task.options
     planner = replace(opened.planner, name=task.name, hash=task.hash)
     inputs = RolloutInputs(store, store.benchmark.seed)
     inputs.salt = _salt(store, planner)
-    questions = Questions(store.case, {}, 1, piece.scenes)
-    told = _Told(len(piece.keys))
-    wanted = partial(is_wanted, store, task.name, options, task.since)
-    with Queue(store, task.name, iter(piece.keys), wanted, told.step, _wait, questions.scene) as queue:
+    questions = Queries(store.case, {}, 1, piece.scenes)
+    record = _StepRecorder(len(piece.keys))
+    is_open = partial(is_wanted, store, task.name, options, task.since)
+    with Queue(store, task.name, iter(piece.keys), is_open, record.step, _wait, questions.scene) as queue:
         replica = Replica(planner)
-        asker = Asker(store, inputs, replica, questions, queue, told, options, opened.memory)
-        asker.run(tests_determinism=piece.first)
-    return told.found
+        worker = PlannerWorker(store, inputs, replica, questions, queue, record, options, opened.memory)
+        worker.run(tests_determinism=piece.first)
+    return record.found
 
 
-def intervene_there(task: Task) -> dict[str, Rate]:
+def intervene_there(task: RemoteJob) -> dict[str, Rate]:
     opened, store, options = _open(task), Store(task.options.bench), task.options
     planner = replace(opened.planner, name=task.name, hash=task.hash)
     inputs = RolloutInputs(store, store.benchmark.seed)
@@ -232,7 +232,7 @@ def _wait(_: int) -> None:
     pass
 
 
-class _Told(SharedProgress):
+class _StepRecorder(SharedProgress):
     """Keeps what is to be told to who gave the piece."""
 
     def __init__(self, total: int) -> None:

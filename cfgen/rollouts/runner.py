@@ -1,7 +1,7 @@
 """questions x planner -> rollouts: one for each question, on disk as soon as it is there.
 
 What goes wrong with one answer stays there: the planner's failure is a recorded failure, an exception in cfgen a
-recorded fault. Any number of askers share the questions, here and in other commands on the same benchmark.
+recorded fault. Any number of workers share the questions, here and in other commands on the same benchmark.
 """
 
 import contextvars
@@ -25,7 +25,7 @@ from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, PlannerGoneError, Replica, RetryingPlanner
 from cfgen.records import Fault, Rollout
 from cfgen.rollouts.inputs import RolloutInputs
-from cfgen.rollouts.queries import Memory, QuestionKey, Questions, Queue
+from cfgen.rollouts.queries import Memory, Queries, QueryKey, Queue
 from cfgen.storage.store import Store
 
 Made = Callable[[], Observation]
@@ -35,7 +35,7 @@ def roll_out(
     store: Store,
     inputs: RolloutInputs,
     replicas: Sequence[Replica],
-    questions: Questions,
+    questions: Queries,
     options: ScoreOptions,
 ) -> None:
     """Ask what has no answer yet and, where that is wanted, what failed; each question by one of the ``replicas``.
@@ -46,36 +46,38 @@ def roll_out(
     """
     planner = replicas[0].planner
     inputs.check(questions, planner.needs)
-    wanted = partial(is_wanted, store, planner.name, options, time.time())
-    todo = questions.only(wanted).apart()
+    is_open = partial(is_wanted, store, planner.name, options, time.time())
+    todo = questions.only(is_open).apart()
     progress = SharedProgress(Progress(f"{planner.name}: plans", len(todo), options.quiet))
 
-    def wait(others: int) -> None:
+    def wait(count: int) -> None:
         if not options.quiet:
-            print(f"cfgen: waiting for {others} answers that another command has in hand", file=sys.stderr)
+            print(f"cfgen: waiting for {count} answers that another command has in hand", file=sys.stderr)
 
-    with Queue(store, planner.name, todo.each_key(), wanted, progress.step, wait, todo.scene) as queue:
-        askers = [Asker(store, inputs, replica, todo, queue, progress, options) for replica in replicas]
-        if len(askers) == 1:
-            askers[0].run(tests_determinism=True)
+    with Queue(store, planner.name, todo.each_key(), is_open, progress.step, wait, todo.scene) as queue:
+        workers = [
+            PlannerWorker(store, inputs, replica, todo, queue, progress, options) for replica in replicas
+        ]
+        if len(workers) == 1:
+            workers[0].run(tests_determinism=True)
         else:
-            _together(askers, queue)
+            _together(workers, queue)
 
 
-def _together(askers: Sequence["Asker"], queue: Queue) -> None:
+def _together(workers: Sequence["PlannerWorker"], queue: Queue) -> None:
     """Each in a thread of its own; what one raises stops the others once they have the answers they wait for."""
     raised: list[BaseException] = []
 
-    def work(asker: "Asker", first: bool) -> None:
+    def work(worker: "PlannerWorker", first: bool) -> None:
         try:
-            asker.run(tests_determinism=first)
+            worker.run(tests_determinism=first)
         except BaseException as error:
             raised.append(error)
             queue.stop()
 
     threads = [
-        threading.Thread(target=contextvars.copy_context().run, args=(work, asker, i == 0), daemon=True)
-        for i, asker in enumerate(askers)
+        threading.Thread(target=contextvars.copy_context().run, args=(work, worker, i == 0), daemon=True)
+        for i, worker in enumerate(workers)
     ]
     for thread in threads:
         thread.start()
@@ -87,7 +89,7 @@ def _together(askers: Sequence["Asker"], queue: Queue) -> None:
 
 
 class SharedProgress:
-    """Progress that several askers share."""
+    """Progress that several workers share."""
 
     def __init__(self, progress: Progress) -> None:
         self.counts, self._lock = progress, threading.Lock()
@@ -100,7 +102,7 @@ class SharedProgress:
             self.counts.step(f"({self._failed} failed: {self._reason[:60]})" if self._failed else "")
 
 
-class Asker:
+class PlannerWorker:
     """Asks one copy of a planner, question after question; the next frames are read while it thinks."""
 
     def __init__(
@@ -108,7 +110,7 @@ class Asker:
         store: Store,
         inputs: RolloutInputs,
         replica: Replica,
-        questions: Questions,
+        questions: Queries,
         queue: Queue,
         progress: SharedProgress,
         options: ScoreOptions,
@@ -121,7 +123,7 @@ class Asker:
         self._store, self._inputs, self._replica = store, inputs, replica
         self._questions, self._queue, self._progress = questions, queue, progress
         self._memory = memory or Memory(planner)
-        self._desk = Desk(inputs, planner, retrying, options.strict)
+        self._runner = QueryRunner(inputs, planner, retrying, options.strict)
 
     def run(self, tests_determinism: bool) -> None:
         """Until no question is left.
@@ -131,16 +133,16 @@ class Asker:
         """
         planner = self._replica.planner
         untested = tests_determinism and planner.needs.deterministic
-        with runtime.use_device(self._replica.device), ThreadPoolExecutor(1) as ahead:
+        with runtime.use_device(self._replica.device), ThreadPoolExecutor(1) as reader:
             try:
-                upcoming = ahead.submit(self._prepared)
+                upcoming = reader.submit(self._prepared)
                 while (batch := upcoming.result()) and not self._queue.stopped.is_set():
-                    upcoming = ahead.submit(self._prepared)
+                    upcoming = reader.submit(self._prepared)
                     self._memory.admit(self._questions.shown(key) for key, _ in batch)
-                    rollouts, gone = self._desk.ask(batch)
+                    rollouts, gone = self._runner.ask(batch)
                     if untested and rollouts and gone is None:
                         untested = False
-                        _warn_if_it_wavers(self._desk, planner, batch[0], rollouts[0])
+                        _warn_if_it_wavers(self._runner, planner, batch[0], rollouts[0])
                     for rollout in rollouts:
                         _keep(self._store, rollout)
                         self._progress.step(rollout)
@@ -152,14 +154,14 @@ class Asker:
                 self._queue.stop()  # else what reads ahead might wait for other commands
                 raise
 
-    def _prepared(self) -> list[tuple[QuestionKey, Made]]:
+    def _prepared(self) -> list[tuple[QueryKey, Made]]:
         """The next batch, with its frames read."""
         return [
             (key, _read(partial(self._observation, key)))
             for key in self._queue.take(self._replica.planner.needs.batch_size)
         ]
 
-    def _observation(self, key: QuestionKey) -> Observation:
+    def _observation(self, key: QueryKey) -> Observation:
         planner = self._replica.planner
         try:
             return self._inputs.observation(self._questions.question(key), planner.needs, planner.replays_log)
@@ -169,12 +171,12 @@ class Asker:
 
 def _read(make: Made) -> Made:
     """``make`` done now; what it raised is raised where the result is asked for."""
-    made: Future[Observation] = Future()
+    result: Future[Observation] = Future()
     try:
-        made.set_result(make())
+        result.set_result(make())
     except BaseException as error:
-        made.set_exception(error)
-    return made.result
+        result.set_exception(error)
+    return result.result
 
 
 def gone_short(planner: OpenPlanner, gone: PlannerGoneError, progress: Progress) -> Shortfall:
@@ -185,7 +187,7 @@ def gone_short(planner: OpenPlanner, gone: PlannerGoneError, progress: Progress)
     )
 
 
-def is_wanted(store: Store, planner: str, options: ScoreOptions, since: float, key: QuestionKey) -> bool:
+def is_wanted(store: Store, planner: str, options: ScoreOptions, since: float, key: QueryKey) -> bool:
     """Whether a question is to be asked.
 
     Args:
@@ -196,8 +198,8 @@ def is_wanted(store: Store, planner: str, options: ScoreOptions, since: float, k
         return True
     if not (options.retry_failed or options.retry_all) or path.stat().st_mtime > since:
         return False
-    found = read_record(path, Rollout)
-    return found.status == "failed" and (found.mendable or options.retry_all)
+    stored = read_record(path, Rollout)
+    return stored.status == "failed" and (stored.mendable or options.retry_all)
 
 
 def _keep(store: Store, rollout: Rollout) -> None:
@@ -208,12 +210,12 @@ def _keep(store: Store, rollout: Rollout) -> None:
 
 
 def _warn_if_it_wavers(
-    desk: "Desk", planner: OpenPlanner, asked: tuple[QuestionKey, Made], first: Rollout
+    runner: "QueryRunner", planner: OpenPlanner, question: tuple[QueryKey, Made], first: Rollout
 ) -> None:
     """A planner that calls itself deterministic answers the same question under the same seed the same way."""
     if first.status == "failed":
         return
-    again = desk.ask([asked])[0]
+    again = runner.ask([question])[0]
     if again and again[0].status == "ok" and (again[0].text, again[0].plan) != (first.text, first.plan):
         warn(
             f"'{planner.name}' answers one question in two ways: use observation.seed, or set needs.deterministic to "
@@ -221,7 +223,7 @@ def _warn_if_it_wavers(
         )
 
 
-class Desk:
+class QueryRunner:
     """Puts questions to a planner and writes down what comes back."""
 
     def __init__(
@@ -229,36 +231,36 @@ class Desk:
     ) -> None:
         self._asker, self._planner, self._retrying, self._strict = inputs, planner, retrying, strict
 
-    def ask(self, batch: Sequence[tuple[QuestionKey, Made]]) -> tuple[list[Rollout], PlannerGoneError | None]:
+    def ask(self, batch: Sequence[tuple[QueryKey, Made]]) -> tuple[list[Rollout], PlannerGoneError | None]:
         """A rollout for each question, or, from a planner that is gone, for those that it answered before."""
         answers, gone = self._retrying.ask_prepared([make for _, make in batch])
         pairs = zip(batch, answers, strict=True)
         return [self._rollout(key, a) for (key, _), a in pairs if a is not None], gone
 
-    def _rollout(self, key: QuestionKey, answer: Answer) -> Rollout:
+    def _rollout(self, key: QueryKey, answer: Answer) -> Rollout:
         if isinstance(answer, Fault):
             return self.failed(key, answer)
-        made = contained(
+        result = contained(
             lambda: self._read(key, answer), "reading the answer", self._inputs(key), self._strict
         )
-        return self.failed(key, made) if isinstance(made, Fault) else made
+        return self.failed(key, result) if isinstance(result, Fault) else result
 
-    def _read(self, key: QuestionKey, answer: str | Any) -> Rollout:
-        kept: dict[str, Any] = {"latency_s": round(self._retrying.latency_s, 6)}
+    def _read(self, key: QueryKey, answer: str | Any) -> Rollout:
+        fields: dict[str, Any] = {"latency_s": round(self._retrying.latency_s, 6)}
         try:
-            found: CheckedResponse = check_response(answer)
-            kept |= {"text": found.text, "report": found.report, "notes": found.notes}
-            _, plan = to_plan(found)
+            response: CheckedResponse = check_response(answer)
+            fields |= {"text": response.text, "report": response.report, "notes": response.notes}
+            _, plan = to_plan(response)
         except PlanFaultError as fault:
-            return self._record(key, status="failed", reason=str(fault), failure=fault.kind, **kept)
-        return self._record(key, status="ok", plan=plan, **kept)
+            return self._record(key, status="failed", reason=str(fault), failure=fault.kind, **fields)
+        return self._record(key, status="ok", plan=plan, **fields)
 
-    def failed(self, key: QuestionKey, fault: Fault) -> Rollout:
+    def failed(self, key: QueryKey, fault: Fault) -> Rollout:
         fault = fault.model_copy(update={"inputs": {**self._inputs(key), **fault.inputs}})
         reason = f"cfgen broke: {fault}"
         return self._record(key, status="failed", reason=reason, failure="fault", fault=fault)
 
-    def _record(self, key: QuestionKey, **fields: Any) -> Rollout:
+    def _record(self, key: QueryKey, **fields: Any) -> Rollout:
         return Rollout(
             planner=self._planner.name,
             planner_hash=self._planner.hash,
@@ -267,6 +269,6 @@ class Desk:
             **fields,
         )
 
-    def _inputs(self, key: QuestionKey) -> dict[str, Any]:
+    def _inputs(self, key: QueryKey) -> dict[str, Any]:
         """What reproduces it."""
         return {"planner": self._planner.spec, **key._asdict(), "seed": self._asker.seed(key)}

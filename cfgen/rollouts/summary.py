@@ -18,7 +18,7 @@ from cfgen.records import (
     Verdict,
     frame_in,
 )
-from cfgen.rollouts.queries import Questions
+from cfgen.rollouts.queries import Queries
 from cfgen.storage.store import Store
 
 
@@ -74,11 +74,11 @@ class ScoreSummary:
         if verdicts and not verdicts.keys() - {"failed", "planner_failed"}:
             words = ", ".join(f"{n} {s.replace('_', ' ')}" for s, n in sorted(verdicts.items()))
             return f"no answer of planner '{self.planner}' could be judged by '{self.judge}': {words}"
-        lost = [f for f in self.failures if f.mendable]
-        if lost:
+        mendable = [f for f in self.failures if f.mendable]
+        if mendable:
             return (
-                f"{sum(f.count for f in lost)} of {self.rollouts} answers of planner '{self.planner}' were lost, for "
-                f"example to: {lost[0].example}; run the same command with --retry-failed"
+                f"{sum(f.count for f in mendable)} of {self.rollouts} answers of planner '{self.planner}' were lost, "
+                f"for example to: {mendable[0].example}; run the same command with --retry-failed"
             )
         if "failed" in verdicts:
             count = f"{verdicts['failed']} of {verdicts.total()}"
@@ -92,7 +92,7 @@ def summary(
     store: Store,
     planner: str,
     judge: str,
-    questions: Questions,
+    questions: Queries,
     followed: dict[str, Rate],
     calibrated: int,
 ) -> ScoreSummary:
@@ -140,11 +140,11 @@ class _Failed:
 
     def kinds(self) -> tuple[Failures, ...]:
         """The kinds of failures, the most frequent first; each with its most frequent reason."""
-        found = [
+        failures = [
             Failures(FAILURES[kind], reasons.total(), reasons.most_common(1)[0][0], kind in MENDABLE)
             for kind, reasons in self._kinds.items()
         ]
-        return tuple(sorted(found, key=lambda f: -f.count))
+        return tuple(sorted(failures, key=lambda f: -f.count))
 
 
 class _Judged:

@@ -25,7 +25,7 @@ from cfgen.planners.runtime import Runtime, python_of
 from cfgen.records import PlannerRun
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.rollouts.interventions import intervene
-from cfgen.rollouts.queries import Questions
+from cfgen.rollouts.queries import Queries
 from cfgen.rollouts.runner import roll_out
 from cfgen.storage.store import Store
 
@@ -37,7 +37,7 @@ _DIGITS = 8
 _MOST = 5
 
 
-def settled(store: Store, planner: OpenPlanner) -> OpenPlanner:
+def named_run(store: Store, planner: OpenPlanner) -> OpenPlanner:
     """``planner`` under the name of its run: that which it has, or a new one beside the run of what it was before.
 
     Raises:
@@ -46,30 +46,30 @@ def settled(store: Store, planner: OpenPlanner) -> OpenPlanner:
     path = store.planner_run_path(planner.name)
     if not path.is_file():
         return planner
-    found = read_record(path, PlannerRun)
-    if found.planner_hash == planner.hash:
+    stored = read_record(path, PlannerRun)
+    if stored.planner_hash == planner.hash:
         return planner
-    other = found.fingerprint.get("options", "") != planner.fingerprint.get("options", "")
-    if found.spec != planner.spec or (found.fingerprint and other) or not planner.fingerprint:
+    other_options = stored.fingerprint.get("options", "") != planner.fingerprint.get("options", "")
+    if stored.spec != planner.spec or (stored.fingerprint and other_options) or not planner.fingerprint:
         raise StoreError(
             f"{path}: '{planner.name}' has answers of another version of this planner (its file, code or options "
             f"differ); score it under another name with --name, or delete {path.parent}"
         )
     digest = planner.hash.partition(":")[2][:_DIGITS]
-    beside = replace(planner, name=f"{planner.name[: 118 - _DIGITS]}@{digest}")
-    if not store.planner_run_path(beside.name).is_file():
-        latest = _latest(store, planner, found)
-        told = (
+    new_run = replace(planner, name=f"{planner.name[: 118 - _DIGITS]}@{digest}")
+    if not store.planner_run_path(new_run.name).is_file():
+        latest = _latest(store, planner, stored)
+        edits = (
             changes(latest.fingerprint, planner.fingerprint)
             if latest.fingerprint
             else ["its file, code or options"]
         )
-        more = f" and {len(told) - _MOST} more" if len(told) > _MOST else ""
+        further = f" and {len(edits) - _MOST} more" if len(edits) > _MOST else ""
         warn(
-            f"planner '{planner.name}' is not what it was when it was scored: {', '.join(told[:_MOST])}{more}; its "
-            f"answers are kept as they are, and a new run begins beside them, '{beside.name}'"
+            f"planner '{planner.name}' is not what it was when it was scored: {', '.join(edits[:_MOST])}{further}; its "
+            f"answers are kept as they are, and a new run begins beside them, '{new_run.name}'"
         )
-    return beside
+    return new_run
 
 
 def _latest(store: Store, planner: OpenPlanner, first: PlannerRun) -> PlannerRun:
@@ -82,22 +82,22 @@ def _latest(store: Store, planner: OpenPlanner, first: PlannerRun) -> PlannerRun
 # --- copies on this machine -----------------------------------------------------------------------
 
 
-class Askers(Protocol):
+class Workers(Protocol):
     """``planner`` is described: whether it can be asked here is theirs to know."""
 
     @property
     def planner(self) -> OpenPlanner: ...
 
-    def roll_out(self, inputs: RolloutInputs, questions: Questions) -> None:
+    def roll_out(self, inputs: RolloutInputs, questions: Queries) -> None:
         """See :func:`cfgen.rollouts.runner.roll_out`."""
         ...
 
-    def intervene(self, inputs: RolloutInputs, questions: Questions) -> Mapping[str, Rate]:
+    def intervene(self, inputs: RolloutInputs, questions: Queries) -> Mapping[str, Rate]:
         """See :func:`cfgen.rollouts.interventions.intervene`."""
         ...
 
 
-class Here:
+class LocalWorkers:
     """Copies of the planner, started by this process."""
 
     def __init__(self, store: Store, options: ScoreOptions, replicas: Sequence[Replica]) -> None:
@@ -107,15 +107,15 @@ class Here:
     def planner(self) -> OpenPlanner:
         return self._replicas[0].planner
 
-    def roll_out(self, inputs: RolloutInputs, questions: Questions) -> None:
+    def roll_out(self, inputs: RolloutInputs, questions: Queries) -> None:
         roll_out(self._store, inputs, self._replicas, questions, self._options)
 
-    def intervene(self, inputs: RolloutInputs, questions: Questions) -> Mapping[str, Rate]:
+    def intervene(self, inputs: RolloutInputs, questions: Queries) -> Mapping[str, Rate]:
         return intervene_in_turn(self._store, inputs, self.planner, questions, self._options)
 
 
 @contextlib.contextmanager
-def here(store: Store, options: ScoreOptions) -> Iterator[Here]:
+def local_workers(store: Store, options: ScoreOptions) -> Iterator[LocalWorkers]:
     """The planner, as often as it is to work side by side."""
     if options.engine == "serial" and (options.workers or len(options.devices)) not in (None, 0, 1):
         raise InputError("--engine serial: one copy of the planner works; leave --workers and --devices out")
@@ -124,8 +124,8 @@ def here(store: Store, options: ScoreOptions) -> Iterator[Here]:
             opener(store, options), options.workers or len(options.devices) or 1, options.devices
         )
     try:
-        named = settled(store, replicas[0].planner)
-        yield Here(
+        named = named_run(store, replicas[0].planner)
+        yield LocalWorkers(
             store,
             options,
             [replace(m, planner=replace(m.planner, name=named.name, hash=named.hash)) for m in replicas],
@@ -153,7 +153,7 @@ def opener(store: Store, options: ScoreOptions) -> Callable[[], OpenPlanner]:
 
 
 def intervene_in_turn(
-    store: Store, inputs: RolloutInputs, planner: OpenPlanner, questions: Questions, options: ScoreOptions
+    store: Store, inputs: RolloutInputs, planner: OpenPlanner, questions: Queries, options: ScoreOptions
 ) -> dict[str, Rate]:
     """By one command at a time, and one copy of the planner."""
 

@@ -21,7 +21,7 @@ from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.runtime import Runtime, permitted
 from cfgen.records import Motion
 from cfgen.rollouts.inputs import question_seed
-from cfgen.rollouts.queries import Memory, Questions, Queue, apart
+from cfgen.rollouts.queries import Memory, Queries, Queue, query_order
 from cfgen.storage.store import Store
 from tests.reporting.bench import make_bench
 
@@ -65,7 +65,7 @@ def guesses(planner: OpenPlanner, pictures, forgets: bool = True) -> tuple[int, 
     """How often it was right about which arm it saw, of how many questions, asked as a run asks them."""
     keys = [(case, arm, repeat) for case, arm in pictures for repeat in range(REPEATS)]
     keys.sort(key=lambda key: int(key[0]))
-    order = apart(keys, _shown)
+    order = query_order(keys, _shown)
     memory, draw, right = Memory(planner), random.Random(5), 0
     for start in range(0, len(order), BATCH):
         batch = order[start : start + BATCH]
@@ -168,7 +168,7 @@ def test_no_note_is_left_in_the_keyrings_of_the_user_or_of_the_login():
 @pytest.mark.parametrize("arms", [("a",), ("a", "b"), ("a", "b", "c", "d")])
 def test_no_pass_holds_two_arms_of_a_case_and_nothing_is_lost(arms: tuple[str, ...]):
     keys = [(str(case), arm, repeat) for case in range(40) for arm in arms for repeat in range(3)]
-    order = apart(keys, _shown)
+    order = query_order(keys, _shown)
     assert sorted(order) == sorted(keys)
     renewed: list[int] = []
     planner = OpenPlanner("p", "p", "", None, None, renew=lambda: renewed.append(1))  # type: ignore[arg-type]
@@ -184,7 +184,7 @@ def test_no_life_of_a_planner_and_no_batch_holds_two_arms_of_cases_that_share_a_
     root = make_bench(tmp_path / "bench", 1, {}, arms=("hazard",)).root
     cases = {f"{k:012x}": ("original", "hazard")[: 1 + k % 2] for k in range(24)}
     scenes = {case: str(int(case, 16) % 7) for case in cases}  # cases of a scene do not follow each other
-    asked = Questions(lambda _: pytest.fail("no case is read"), cases, 2, scenes).apart()
+    asked = Queries(lambda _: pytest.fail("no case is read"), cases, 2, scenes).apart()
     lives: list[dict[str, set]] = [{}]
     planner = OpenPlanner("p", "p", "", None, None, renew=lambda: lives.append({}))  # type: ignore[arg-type]
     memory, put = Memory(planner), 0

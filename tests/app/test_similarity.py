@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cfgen.app.api import Api
-from cfgen.app.similarity import Look, alike, look_at, phash
+from cfgen.app.similarity import ImageHash, alike, hash_image, phash
 from cfgen.core.files import read_image, write_record
 from tests.app.asking import ask
 
@@ -23,14 +23,14 @@ def test_a_picture_saved_again_keeps_its_hash_and_other_pictures_have_others(ben
 
 def test_alike_are_those_whose_frame_part_and_place_are() -> None:
     box = (0.4, 0.4, 0.6, 0.6)
-    one = Look(1, 0, 0, box)
+    one = ImageHash(1, 0, 0, box)
     found = alike(
         {
             "a": one,
-            "b": Look(1, 0b111, 0b1, (0.41, 0.4, 0.61, 0.6)),
-            "other frame": Look(1, 0xFFFF, 0, box),
-            "other thing": Look(1, 0, 0xFFFF, box),
-            "elsewhere": Look(1, 0, 0, (0.0, 0.0, 0.2, 0.2)),
+            "b": ImageHash(1, 0b111, 0b1, (0.41, 0.4, 0.61, 0.6)),
+            "other frame": ImageHash(1, 0xFFFF, 0, box),
+            "other thing": ImageHash(1, 0, 0xFFFF, box),
+            "elsewhere": ImageHash(1, 0, 0, (0.0, 0.0, 0.2, 0.2)),
         }
     )
     assert found == {"a": {"b"}, "b": {"a"}}
@@ -50,10 +50,10 @@ def test_the_same_picture_under_another_scene_is_flagged_and_looked_at_once(
     api.case_index.look()
     assert [(r["id"], r["twin"]) for r in ask(api, "queue", show="twin")["rows"]] == [(twin.case_id, first)]
 
-    def again(*_: object) -> Look:
+    def again(*_: object) -> ImageHash:
         raise AssertionError("was looked at before")
 
-    monkeypatch.setattr("cfgen.app.similarity.look_at", again)
+    monkeypatch.setattr("cfgen.app.similarity.hash_image", again)
     restarted = Api(api.store.root)
     restarted.case_index.look()
     assert ask(restarted, "queue", show="twin")["total"] == 1
@@ -64,7 +64,7 @@ def test_the_same_picture_under_another_scene_is_flagged_and_looked_at_once(
 def test_a_look_is_of_the_changed_part(tmp_path: Path) -> None:
     image = np.random.default_rng(0).integers(0, 255, (90, 160), np.uint8)
     cv2.imwrite(str(tmp_path / "a.png"), image)
-    look = look_at(tmp_path / "a.png", (16.0, 9.0, 80.0, 45.0))
+    look = hash_image(tmp_path / "a.png", (16.0, 9.0, 80.0, 45.0))
     assert look.box == (0.1, 0.1, 0.5, 0.5)
     assert (look.frame, look.part) == (phash(image), phash(image[9:45, 16:80]))
-    assert look_at(tmp_path / "a.png", (-5.0, -5.0, 900.0, 0.0)).box[0] == 0
+    assert hash_image(tmp_path / "a.png", (-5.0, -5.0, 900.0, 0.0)).box[0] == 0
