@@ -89,8 +89,6 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
 # --- warn --------------------------------------------------------------------------------------
 # Warnings that point at the line of the caller's own code, however deep in cfgen they come up.
 
-_PACKAGE = str(Path(__file__).resolve().parents[1])
-
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """As ``warnings.warn``, at the line that called cfgen."""
@@ -99,10 +97,11 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 def _outside(frame: FrameType | None) -> int:
     """How many frames lie between :func:`warn` and the caller of the outermost one of cfgen's."""
+    package = str(Path(__file__).resolve().parents[1])
     level, outside = 1, 2
     while frame is not None:
         level += 1
-        if frame.f_code.co_filename.startswith(_PACKAGE):
+        if frame.f_code.co_filename.startswith(package):
             outside = level + 1
         frame = frame.f_back
     return outside

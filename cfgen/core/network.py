@@ -18,7 +18,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
 from cfgen.core.errors import InputError, SetupError
@@ -145,20 +145,18 @@ class _Options(Protocol):
     def allow_hosts(self) -> tuple[str, ...]: ...
 
 
-O = TypeVar("O", bound=_Options)  # noqa: E741
-R = TypeVar("R")
-P = ParamSpec("P")
+Work = TypeVar("Work", bound="Callable[..., Any]")
 
 
-def within_its_network(work: Callable[Concatenate[O, P], R]) -> Callable[Concatenate[O, P], R]:
+def within_its_network(work: Work) -> Work:
     """``work(options, ...)``, within what the options' ``offline`` and ``allow_hosts`` leave."""
 
     @functools.wraps(work)
-    def run(options: O, *args: P.args, **kwargs: P.kwargs) -> R:
+    def run(options: _Options, *args: Any, **kwargs: Any) -> Any:
         with limited(Network(options.offline, options.allow_hosts)):
             return work(options, *args, **kwargs)
 
-    return run
+    return cast("Work", run)  # typed as on Python 3.9, which has no ParamSpec
 
 
 @contextlib.contextmanager

@@ -4,6 +4,8 @@ Four frames of each camera at 10 Hz up to t0, 16 history poses at 10 Hz in the f
 points at 10 Hz, which cfgen resamples, and a chain of causation, which becomes the trace.
 """
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,18 +24,23 @@ VARIANTS = {
     "r1": ("alpamayo_r1", "models.alpamayo_r1", "AlpamayoR1", "nvidia/Alpamayo-R1-10B"),
     "1.5": ("alpamayo1_5", "models.alpamayo1_5", "Alpamayo1_5", "nvidia/Alpamayo-1.5-10B"),
 }
-#: the cameras of the model's data, as ``cfgen scenes import physical-ai-av`` names them, and their indices
-CAMERAS = {
-    "camera_cross_left_120fov": 0,
-    "camera_front_wide_120fov": 1,
-    "camera_cross_right_120fov": 2,
-    "camera_rear_left_70fov": 3,
-    "camera_rear_tele_30fov": 4,
-    "camera_rear_right_70fov": 5,
-    "camera_front_tele_30fov": 6,
-}
+#: the cameras of the model's data in the order of their indices, as ``cfgen scenes import physical-ai-av`` names them
+CAMERAS = (
+    "camera_cross_left_120fov",
+    "camera_front_wide_120fov",
+    "camera_cross_right_120fov",
+    "camera_rear_left_70fov",
+    "camera_rear_tele_30fov",
+    "camera_rear_right_70fov",
+    "camera_front_tele_30fov",
+)
 #: the four that R1 takes and 1.5 takes unless told otherwise
-DEFAULT = tuple(name for name, index in CAMERAS.items() if index in (0, 1, 2, 6))
+DEFAULT = (
+    "camera_cross_left_120fov",
+    "camera_front_wide_120fov",
+    "camera_cross_right_120fov",
+    "camera_front_tele_30fov",
+)
 HISTORY_STEPS, STEP_S = 16, 0.1
 #: the package's processor shrinks each image to at most this area
 INPUT_PIXELS = 196_608
@@ -72,7 +79,7 @@ class Alpamayo:
             raise InputError(f"alpamayo: variant: expected one of {', '.join(VARIANTS)}, found '{variant}'")
         named = {
             _full_name(name): scene_camera
-            for name, scene_camera in (cameras or dict(zip(DEFAULT, DEFAULT, strict=True))).items()
+            for name, scene_camera in (cameras or {name: name for name in DEFAULT}).items()
         }
         unknown = sorted(set(named) - set(CAMERAS))
         if unknown or (variant == "r1" and set(named) != set(DEFAULT)):
@@ -81,7 +88,7 @@ class Alpamayo:
                 f"alpamayo: cameras: expected {'all of' if variant == 'r1' else 'any of'} {', '.join(expected)}, "
                 f"found {', '.join(named)}"
             )
-        self._cameras = sorted(named.items(), key=lambda camera: CAMERAS[camera[0]])
+        self._cameras = sorted(named.items(), key=lambda camera: CAMERAS.index(camera[0]))
         self._variant, self._device = variant, device
         self._attention = attn_implementation
         self._sampling = {"top_p": top_p, "temperature": temperature, "max_generation_length": max_tokens}
@@ -159,12 +166,12 @@ class Alpamayo:
         """What 1.5 takes besides the frames."""
         if self._variant == "r1":
             return {}
-        indices = self._torch.tensor([CAMERAS[name] for name, _ in self._cameras])
+        indices = self._torch.tensor([CAMERAS.index(name) for name, _ in self._cameras])
         navigation = {"nav_text": observation.instruction} if observation.instruction else {}
         return {"camera_indices": indices, **navigation}
 
 
-def history_arrays(history: "Motion") -> tuple[np.ndarray, np.ndarray]:
+def history_arrays(history: Motion) -> tuple[np.ndarray, np.ndarray]:
     """(1, 1, 16, 3) positions in m and (1, 1, 16, 3, 3) rotations, float32, at 10 Hz up to t0, in the frame at t0."""
     reach = STEP_S * (HISTORY_STEPS - 1)
     if history.t[0] > 0.1 - reach:

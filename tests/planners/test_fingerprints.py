@@ -64,7 +64,7 @@ def test_an_edited_planner_says_what_changed_and_gets_a_run_beside_the_old_one(o
     (out.parent / "helper.py").write_text("WORDS = 'first'\n")
     assert score(out)[1].startswith("p: 2 answers"), "what it was before is there still"
     assert [r.planner for r in Store(out).planner_runs()] == ["p", beside]
-    assert [f for f in cfgen.benchmark.verifying(out).faults if "runs/" in f or "verdicts/" in f] == []
+    assert [f for f in cfgen.verify(out).faults if "runs/" in f or "verdicts/" in f] == []
 
 
 def test_other_options_under_one_name_are_refused(out: Path):

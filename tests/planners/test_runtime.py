@@ -7,13 +7,12 @@ import socket
 import struct
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
+import attrs
 import numpy as np
 import pytest
 
-from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.options import ScoreOptions
 from cfgen.planners import process
@@ -23,6 +22,7 @@ from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import open_planner
 from cfgen.planners.runtime import Runtime, permitted, python_of
 from cfgen.records import FAILURES, Camera, Motion
+from cfgen.rollouts.workers import runtime_of
 
 STILL = Motion(t=(0.0,), poses=((0.0, 0.0, 0.0),), v=(8.0,))
 LEVEL = ((0, -1, 0, 0), (0, 0, -1, 1.5), (1, 0, 0, 0), (0, 0, 0, 1))
@@ -128,13 +128,7 @@ def test_a_python_that_is_not_there_and_a_container_that_does_not_start(tmp_path
         open_planner(f"{PLAIN}:Plain", runtime=runtime)
 
 
-def test_an_empty_python_and_a_program_that_is_none_are_refused_with_what_to_do(capsys):
-    with pytest.raises(SystemExit):
-        main(["score", "nowhere", "--planner", "cruise", "--python", ""])
-    assert (
-        "--python: expected a Python or a command that starts one, found an empty text"
-        in capsys.readouterr().err
-    )
+def test_a_program_that_is_no_python_is_refused_with_what_to_do():
     with pytest.raises(InputError) as found:
         open_planner(f"{PLAIN}:Plain", runtime=Runtime(python=python_of("/bin/true")))
     assert str(found.value).endswith("see that this prints 1: /bin/true -c 'import numpy; print(1)'")
@@ -287,8 +281,8 @@ def test_no_folder_that_holds_the_benchmark_or_lies_in_it_is_opened(given: str, 
     Path("link").symlink_to(tmp_path)
     options = ScoreOptions(bench=Path("bench"), planner="cruise")
     with pytest.raises(InputError, match=rf"^--writable {given}: .*benchmark.*; name a folder beside it$"):
-        replace(options, writable=(Path(given),)).runtime  # noqa: B018
-    assert replace(options, writable=(Path("beside"),)).runtime.writable == (Path("beside"),)
+        runtime_of(attrs.evolve(options, writable=(Path(given),)))
+    assert runtime_of(attrs.evolve(options, writable=(Path("beside"),))).writable == (Path("beside"),)
 
 
 @pytest.mark.usefixtures("_permitted")
@@ -315,3 +309,16 @@ def test_kinds_of_failures_are_those_of_the_records():
     from cfgen.planners.response import KINDS
 
     assert set(KINDS) == set(FAILURES)
+
+
+def test_what_is_sent_to_other_environments_runs_on_python_3_9():
+    modules = {**process._sources(), **process.adapter("alpamayo"), **process.adapter("navsim")}
+    for name, source in modules.items():
+        tree = ast.parse(source, name, feature_version=(3, 9))
+        typing = {
+            a.name
+            for n in ast.walk(tree)
+            if isinstance(n, ast.ImportFrom) and n.module == "typing"
+            for a in n.names
+        }
+        assert typing <= {"Any", "Callable", "Protocol", "TYPE_CHECKING", "TypeVar", "cast"}, name
