@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cfgen.cli.main import main
-from cfgen.core.errors import InputError
 from cfgen.geometry.camera import angles, centre, horizon_rows, mounted
 from cfgen.perception.camera import GUESSED, TOLD, turned
 from cfgen.perception.colour_ground import ColourGround
@@ -136,13 +134,6 @@ def test_a_still_takes_horizon_yaw_and_height_from_its_lane_lines(still, tmp_pat
     assert json.loads(record.read_text())["cameras"] == {"still": words}
 
 
-@pytest.mark.parametrize(("yaw", "by"), [(-10, "lane lines"), (-24, "guess")])
-def test_lines_far_off_the_view_are_not_the_own_roads(still, tmp_path, yaw, by):
-    scene, _ = imported(still, tmp_path, Painted(lambda _: turned(TRUE, math.radians(4), math.radians(yaw))))
-    assert scene.extra[TOLD]["from"]["yaw_deg"] == by
-    assert (angles(scene.front)[1] == pytest.approx(0)) == (by == "guess")
-
-
 def test_what_the_user_gives_wins(still, tmp_path):
     options = {"fov_deg": 50, "camera_height_m": 1.9, "horizon_row": 60, "yaw_deg": 1}
     perceiver = Painted(lambda _: TRUE)
@@ -173,12 +164,6 @@ def test_without_anybody_who_sees_lines_the_guess_stays_and_is_called_one(
     assert any(f.level == "error" and f.what.startswith(f"{GUESSED}: what is drawn 12 m") for f in faults)
 
 
-def test_one_lane_line_tells_nothing(still, tmp_path):
-    scene, _ = imported(still, tmp_path, Painted(lambda _: TRUE, lines=(1.8,)))
-    by = scene.extra[TOLD]["from"]
-    assert (by["camera_height_m"], by["horizon_row"]) == ("guess", "the road's far end")
-
-
 def test_a_video_goes_by_many_frames(tmp_path):
     frames = tmp_path / "frames"
     frames.mkdir()
@@ -191,17 +176,3 @@ def test_a_video_goes_by_many_frames(tmp_path):
     assert horizon_rows(camera, [159.5])[0] == pytest.approx(ROW, abs=2)
     assert perceiver.asked == 24
     assert list(scenes.cameras) == ["frames"]
-
-
-def test_a_perceiver_is_no_option_of_a_reader(still):
-    with pytest.raises(InputError, match="no option 'perceiver'"):
-        open_reader("image", still, {"perceiver": "colour"})
-
-
-def test_the_terminal_tells_where_the_camera_comes_from(still, tmp_path, capsys):
-    assert main(["scenes", "import", "image", str(still), "--out", str(tmp_path / "out"), "--quiet"]) == 0
-    told = capsys.readouterr().out
-    assert "camera: still: guessed: field of view 60 degrees" in told
-    assert "no use of lane lines: perception 'colour' sees none; sizes 12 m away good to" in told
-    [record] = (tmp_path / "out" / "imports").glob("*.json")
-    assert "guessed" in json.loads(record.read_text())["cameras"]["still"]

@@ -1,12 +1,10 @@
 """Each fault that a first import tends to have is named; a right scene has none."""
 
-import json
 import math
 import re
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from cfgen.cli.main import main
 from cfgen.geometry.camera import mounted
@@ -136,32 +134,6 @@ def test_the_overlay_is_where_the_road_is(hand):
     assert px[:, 1].max() > 90
     at_bottom = px[np.abs(px[:, 1] - 85) < 3]
     assert at_bottom[:, 0].min() < 79.5 < at_bottom[:, 0].max()
-
-
-def test_size_on_disk_is_what_the_page_embeds(hand, tmp_path):
-    hand("good")
-    Image.fromarray(np.zeros((90, 160, 3), np.uint8)).save(tmp_path / "good" / "frame.png")
-    page = tmp_path / "page.html"
-    main(["scenes", "show", str(tmp_path), "--out", str(page), "--limit", "1", "--quiet"])
-    assert page.read_text().count("data:image/jpeg") == 2
-
-
-def test_what_all_scenes_share_is_told_once_and_drowns_no_other(hand, tmp_path, capsys):
-    for name in "abc":
-        hand(name, motion_known=False, scene_id=name)
-    for name, seconds in (("a", 1), ("b", 2)):  # warnings that differ in their numbers
-        path = tmp_path / name / "scene.json"
-        told = json.loads(path.read_text())
-        path.write_text(json.dumps(told | {"future": told["future"][: 4 * seconds]}))
-    (tmp_path / "c" / "frame.png").write_bytes(b"no picture")
-    assert main(["scenes", "check", str(tmp_path)]) == 1
-    error, *warnings, last = capsys.readouterr().out.splitlines()
-    assert sum("speed and path are guesses" in line for line in warnings) == 1
-    assert any(line.startswith("warning: all 3 scenes: motion_known: false") for line in warnings)
-    [short] = [line for line in warnings if "expected 5 s or more" in line]
-    assert short.startswith(f"warning: 2 scenes, such as {tmp_path / 'a'}: future: expected 5 s")
-    assert error.startswith(f"error: {tmp_path / 'c'}: frame.png: ")
-    assert last.startswith("3 scenes: 0 without fault, 2 with warnings, 1 unusable")
 
 
 def test_real_faults_come_first_and_what_is_alike_is_told_once(tmp_path):
