@@ -15,13 +15,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from cfgen.store import Store
 
 import cfgen
 from cfgen.core.engines.processes import visible_gpus
 from cfgen.core.engines.registry import WorkerDiedError, WorkerNeeds, create_engine
 from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 from cfgen.core.interrupts import Interrupted, interruptible, sigterm_restored
+from cfgen.storage.store import Store
 from tests import conftest
 from tests.benches import build_arguments, run, tree
 from tests.core.pieces_of_work import (
