@@ -89,7 +89,7 @@ def test_a_benchmark_with_a_rated_scene_is_refused(bench, csv, capsys):
     import_csv(bench, csv)
     with pytest.raises(InputError, match="calibrated on"):
         calibrate(bench, "offline", [bench])
-    assert main(["judge", "calibrate", str(bench), "--benchmark", str(bench)]) == 2
+    assert main(["judge", "calibrate", str(bench), "--benchmarks", str(bench)]) == 2
     assert "build it from other scenes" in capsys.readouterr().err
 
 
@@ -155,7 +155,8 @@ def test_a_bad_table_is_named_by_line(bench, tmp_path, content, named):
 
 
 def test_from_the_command_line(bench, csv, capsys):
-    assert main(["judge", "calibrate", str(bench), "--import-csv", str(csv), "--no-benchmark-yet"]) == 0
+    import_csv(bench, csv)
+    assert main(["judge", "calibrate", str(bench)]) == 0
     out = capsys.readouterr().out
     assert "ann ~ bob" in out
     assert "recall of failures" in out
