@@ -226,7 +226,7 @@ def _export(
     campaign: CampaignFile,
     *,
     out: Annotated[Place, "File to write."],
-    format: Annotated[Literal["csv", "jsonl", "label-studio"], "Format of the file."] = "csv",  # noqa: A002
+    format: Annotated[Literal["csv", "jsonl"], "Format of the file."] = "csv",  # noqa: A002
 ) -> int:
     """Write a campaign's ratings to a file."""
     from cfgen.app.campaigns.create import load
@@ -239,7 +239,7 @@ def _export(
 @checked
 def _import(
     bench: Bench,
-    file: Annotated[Place, "CSV, JSON Lines, or Label Studio's JSON."],
+    file: Annotated[Place, "CSV or JSON Lines."],
     *,
     campaign: Annotated[
         Place | None,

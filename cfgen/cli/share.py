@@ -14,8 +14,8 @@ from cfgen.library.sharing import BoardFolder, open_board
 
 if TYPE_CHECKING:
     from cfgen.library.benchmark import Benchmark
-    from cfgen.sharing.leaderboard.board import Added, Done
-    from cfgen.sharing.leaderboard.page import Site
+    from cfgen.sharing.leaderboard import Added, Done
+    from cfgen.sharing.site import Site
 
 
 def register(app: App) -> None:

@@ -13,8 +13,8 @@ from cfgen.options import JudgeOptions, ScoreOptions
 
 if TYPE_CHECKING:
     from cfgen.library.benchmark import Benchmark
-    from cfgen.sharing.leaderboard.board import Added, Board, Done
-    from cfgen.sharing.leaderboard.page import Site
+    from cfgen.sharing.leaderboard import Added, Board, Done
+    from cfgen.sharing.site import Site
 
 AllowLicenses = Annotated[
     Sequence[str],
@@ -131,7 +131,7 @@ def export_bundle(
 @checked
 def open_board(path: BoardFolder, *, title: str = "", create: bool = False) -> "Board":
     """A leaderboard's folder: ``add(bundle)``, ``rows()``, ``faults()``. Raises InputError where it is none."""
-    from cfgen.sharing.leaderboard.board import Board
+    from cfgen.sharing.leaderboard import Board
 
     return Board(Path(path), title, create)
 
@@ -153,7 +153,7 @@ def add_bundles(
     """
     from cfgen.core.errors import CfgenError
     from cfgen.sharing.bundle import read_bundle
-    from cfgen.sharing.leaderboard.board import Board, Done
+    from cfgen.sharing.leaderboard import Board, Done
     from cfgen.sharing.proof import prove
 
     opened = Board(Path(board)) if Path(board).exists() else None
@@ -181,8 +181,8 @@ def write_leaderboard(
     Raises:
         InputError: ``out`` holds something else, the board is empty, or an entry does not verify.
     """
-    from cfgen.sharing.leaderboard.board import Board
-    from cfgen.sharing.leaderboard.page import write_site
+    from cfgen.sharing.leaderboard import Board
+    from cfgen.sharing.site import write_site
 
     return write_site(Board(Path(board)), Path(out), bundles)
 
@@ -206,14 +206,14 @@ class RerunOptions(ScoreOptions):
 
 def _rejudge_entries(options: RejudgeOptions) -> "Done":
     """Judge the answers of self-reported entries by a judge of yours, on the benchmark that they were scored on."""
-    from cfgen.sharing.leaderboard.again import rejudge
+    from cfgen.sharing.leaderboard import rejudge
 
     return rejudge(open_board(options.board), options, options.entries)
 
 
 def _rerun_planner(options: RerunOptions) -> "Added":
     """Ask a planner on a benchmark of yours, judge it, and add it to a leaderboard as rerun."""
-    from cfgen.sharing.leaderboard.again import rerun
+    from cfgen.sharing.leaderboard import rerun
 
     return rerun(open_board(options.board, create=True), options)
 

@@ -31,6 +31,8 @@ class Table:
     rows: Sequence[tuple[str, ...]]
     words: int = 1
     note: str = ""
+    #: where the first cell of each row leads to, on a page
+    links: Sequence[str] = ()
 
     def markdown(self) -> str:
         lines = [f"### {self.title}", ""]
@@ -82,10 +84,8 @@ class Table:
             f'<th scope="col"{_kind(i, self.words)}>{html.escape(c)}</th>' for i, c in enumerate(self.columns)
         )
         body = "".join(
-            "<tr>"
-            + "".join(f"<td{_kind(i, self.words)}>{html.escape(v)}</td>" for i, v in enumerate(row))
-            + "</tr>"
-            for row in self.rows
+            f"<tr>{''.join(self._html_cell(n, i, v) for i, v in enumerate(row))}</tr>"
+            for n, row in enumerate(self.rows)
         )
         note = f'<p class="note">{html.escape(self.note)}</p>' if self.note else ""
         return (
@@ -93,6 +93,11 @@ class Table:
             f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(self.title)}">'
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}</figure>"
         )
+
+    def _html_cell(self, row: int, column: int, text: str) -> str:
+        if column == 0 and self.links:
+            return f'<th scope="row"><a href="{html.escape(self.links[row])}">{html.escape(text)}</a></th>'
+        return f"<td{_kind(column, self.words)}>{html.escape(text)}</td>"
 
 
 def _kind(column: int, words: int) -> str:

@@ -1,4 +1,4 @@
-"""A campaign's ratings as files that other programs read, and back: CSV, JSON Lines, Label Studio's JSON."""
+"""A campaign's ratings as files that other programs read, and back: CSV and JSON Lines."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from cfgen.judge.calibrate import import_rows, parsed
 from cfgen.records import ADJUDICATED, DIMENSIONS, Campaign, CampaignEntry, CampaignItem, CampaignLog
 from cfgen.storage.store import Store
 
-Format = Literal["csv", "jsonl", "label-studio"]
+Format = Literal["csv", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 COLUMNS = (
     *("rater", "planner", "case_id", "arm", "repeat", *DIMENSIONS, "note"),
@@ -33,18 +33,6 @@ COLUMNS = (
     ),
 )
 UNKNOWN = "UNKNOWN"
-_CHOICES = "".join(f'<Choice value="{v}"/>' for v in (0, 1, 2, UNKNOWN))
-#: What Label Studio calls a labelling configuration: without it, it cannot show the ratings.
-LABEL_STUDIO = "\n".join(
-    [
-        '<View>\n  <Text name="answer" value="$item"/>',
-        *(
-            f'  <Header value="{d}"/><Choices name="{d}" toName="answer" choice="single">{_CHOICES}</Choices>'
-            for d in DIMENSIONS
-        ),
-        '  <TextArea name="note" toName="answer"/>\n</View>\n',
-    ]
-)
 
 
 def export(bench: Path, campaign: Campaign, out: Path, form: Format = "csv") -> int:
@@ -52,8 +40,6 @@ def export(bench: Path, campaign: Campaign, out: Path, form: Format = "csv") -> 
 
     ``counts``: it is the last of its rater and item, and the case is in the benchmark; ``place_shown``: the rater had
     seen where the hazard stands; ``kept_anyway``: though told that the rubric excludes it.
-
-    For Label Studio its labelling configuration is written beside it, as ``.xml``.
 
     Raises:
         InputError: an unknown format, or nothing has been rated.
@@ -69,11 +55,8 @@ def export(bench: Path, campaign: Campaign, out: Path, form: Format = "csv") -> 
         writer.writeheader()
         writer.writerows([{k: _cell(v) for k, v in row.items()} for row in rows])
         data = text.getvalue()
-    elif form == "jsonl":
-        data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
-        data = json.dumps(_label_studio(rows), indent=1, ensure_ascii=False) + "\n"
-        write_bytes(out.with_suffix(".xml"), LABEL_STUDIO.encode())
+        data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     write_bytes(out, data.encode())
     return len(rows)
 
@@ -86,9 +69,7 @@ def read(file: Path) -> list[tuple[str, dict[str, str]]]:
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
-        if text.lstrip()[:1] == "[":
-            rows = [row for task in json.loads(text) for row in _of_task(task)]
-        elif text.lstrip()[:1] == "{":
+        if text.lstrip()[:1] == "{":
             rows = [json.loads(line) for line in text.splitlines() if line.strip()]
         else:
             rows = list(csv.DictReader(io.StringIO(text)))
@@ -196,64 +177,6 @@ def _row(campaign: Campaign, item: CampaignItem, rater: str, entry: CampaignEntr
         "kind": item.kind,
         "known": item.known,
     }
-
-
-_DATA = ("planner", "case_id", "arm", "repeat", "campaign", "item", "kind", "known")
-#: of each annotation, what Label Studio has no place for; kept with the task, found again by rater and time
-_SAVED = ("rater", "at", "paused", "counts", "place_shown", "kept_anyway", "seat")
-
-
-def _label_studio(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One task for each item, one annotation for each saving of scores."""
-    tasks: dict[str, dict[str, Any]] = {}
-    for number, row in enumerate(rows, 1):
-        new = {"id": len(tasks) + 1, "data": {k: row[k] for k in _DATA} | {"saved": []}, "annotations": []}
-        task = tasks.setdefault(row["item"], new)
-        task["data"]["saved"].append({k: row[k] for k in _SAVED})
-        choices = [_choice(d, str(row[d])) for d in DIMENSIONS]
-        note = {
-            "from_name": "note",
-            "to_name": "answer",
-            "type": "textarea",
-            "value": {"text": [row["note"]]},
-        }
-        task["annotations"].append(
-            {
-                "id": number,
-                "completed_by": {"email": row["rater"]},
-                "created_at": row["at"],
-                "lead_time": row["seconds"],
-                "result": [*choices, *([note] if row["note"] else [])],
-            }
-        )
-    return list(tasks.values())
-
-
-def _choice(name: str, value: str) -> dict[str, Any]:
-    return {"from_name": name, "to_name": "answer", "type": "choices", "value": {"choices": [value]}}
-
-
-def _of_task(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for annotation in task["annotations"]:
-        by = annotation["completed_by"]
-        values = {r["from_name"]: r["value"] for r in annotation["result"]}
-        rater = by.get("email", by.get("id")) if isinstance(by, dict) else by
-        saved = [s for s in task["data"].get("saved", ()) if s["rater"] == rater]
-        matching = [s for s in saved if s["at"] == annotation.get("created_at")]
-        yield {
-            **{k: v for k, v in task["data"].items() if k in _DATA},
-            **{
-                k: v
-                for s in (*saved[:1], *matching[:1])
-                for k, v in s.items()
-                if k == "seat" or s in matching
-            },
-            "rater": rater,
-            **{d: values[d]["choices"][0] for d in DIMENSIONS},
-            "note": "\n".join(values.get("note", {}).get("text", ())),
-            "at": annotation.get("created_at"),
-            "seconds": annotation.get("lead_time"),
-        }
 
 
 def _cell(value: object) -> str:

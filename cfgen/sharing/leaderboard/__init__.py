@@ -1,1 +1,0 @@
-"""Bundles of many planners, checked and set beside their like."""
