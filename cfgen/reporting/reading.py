@@ -22,12 +22,14 @@ from cfgen.records import (
     Scene,
     Stored,
     TraceVerdict,
+    Verdict,
 )
 from cfgen.reporting.data import Answers, Judges, ReportData, Select
 from cfgen.scenes.folder import load_scene
 from cfgen.storage.store import Store
 
 S = TypeVar("S", bound=Stored)
+A = TypeVar("A", Rollout, Verdict)
 
 
 def read_report_data(
@@ -36,112 +38,116 @@ def read_report_data(
     """Read a benchmark directory.
 
     Args:
-        wanted: planners to report on; None takes all that were scored.
+        requested: planners to report on; None takes all that were scored.
         select: which of several samples of an answer counts.
 
     Raises:
-        InputError: a wanted planner was never scored here.
+        InputError: a requested planner was never scored here.
         StoreError: the benchmark's own record is damaged; any other is left out and named in ``damaged``.
     """
     scored = sorted({p.name for p in store.root.glob("runs/*") if p.is_dir()})
     planners = list(dict.fromkeys(requested)) if requested else scored
-    unknown = [p for p in planners if p not in scored]
-    if unknown:
+    if unknown := next((p for p in planners if p not in scored), None):
         raise InputError(
-            f"planner '{unknown[0]}' was not scored in {store.root}; expected one of: "
-            f"{', '.join(scored) or 'none yet'}. Score it with: cfgen score {store.root} --planner {unknown[0]}"
+            f"planner '{unknown}' was not scored in {store.root}; expected one of: "
+            f"{', '.join(scored) or 'none yet'}. Score it with: cfgen score {store.root} --planner {unknown}"
         )
-    damaged: list[str] = []
-    disk = DiskStore()
-
-    def each(paths: Iterable[Path], kind: type[S]) -> Iterator[S]:
-        for _, record in read_each(paths, kind):
-            if isinstance(record, StoreError):
-                damaged.append(str(record))
-            else:
-                yield record
-
-    def whole(paths: Iterable[Path], kind: type[S]) -> tuple[S, ...]:
-        return tuple(each(paths, kind))
-
-    paths = sorted(store.root.glob("cases/*/*/case.json"))
-    built = DiskList(disk, each(paths, Case))
-    scene_of = {case.case_id: case.scene_id for case in built}
-    scenes = DiskMap(disk, _scenes(store, scene_of.values(), damaged))
-    readable = {case_id for case_id, scene_id in scene_of.items() if scene_id in scenes}
-    places = (i for i, (case_id, _) in enumerate(scene_of.items()) if case_id in readable)
-    cases = built if len(readable) == len(built) else ListView(built, places)
-    every = {}
-    for judge in sorted(p.name for p in store.root.glob("verdicts/*") if p.is_dir()):
-        for planner in dict.fromkeys([*planners, *scored]):
-            answers = Answers(disk, (v for v in each_verdict(store, judge, planner) if v.case_id in readable))
-            if answers:
-                every[judge, planner] = answers
+    reader = _Reader(store)
+    cases, scenes = reader.cases()
+    every = reader.verdicts(dict.fromkeys([*planners, *scored]))
     verdicts = {key: answers for key, answers in every.items() if key[1] in planners}
-    runs = {run.planner: run for run in whole(_beside(scored, store.planner_run_path), PlannerRun)}
     judges = tuple(sorted({judge for judge, _ in verdicts}))
+    runs = {run.planner: run for run in reader.records(_beside(scored, store.planner_run_path), PlannerRun)}
     data = ReportData(
         store=store,
         select=select,
         benchmark=store.benchmark,
         cases=cases,
-        rejections=DiskList(disk, store.each_rejection()),
+        rejections=DiskList(reader.disk, store.each_rejection()),
         scenes=scenes,
         planners=tuple(planners),
         judges=judges,
-        rollouts={
-            p: Answers(disk, (r for r in each(store.rollout_paths(p), Rollout) if r.case_id in readable))
-            for p in planners
-        },
+        rollouts={planner: reader.rollouts(planner) for planner in planners},
         verdicts=verdicts,
-        ratings=whole(store.rating_paths(), RatingFile),
-        traces={
-            p: DiskList(disk, each(sorted(store.root.glob(f"traces/*/{p}/*/*.json")), TraceVerdict))
-            for p in planners
-        },
-        interventions={
-            p: DiskList(disk, each(sorted(store.root.glob(f"interventions/{p}/*/*/*.json")), Intervention))
-            for p in planners
-        },
-        probes={p.judge: p for p in whole(_beside(judges, store.probe_path), ProbeRun)},
+        ratings=tuple(reader.records(store.rating_paths(), RatingFile)),
+        traces={p: reader.many(f"traces/*/{p}/*/*.json", TraceVerdict) for p in planners},
+        interventions={p: reader.many(f"interventions/{p}/*/*/*.json", Intervention) for p in planners},
+        probes={p.judge: p for p in reader.records(_beside(judges, store.probe_path), ProbeRun)},
         runs={planner: run for planner, run in runs.items() if planner in planners},
-        disk=disk,
+        disk=reader.disk,
         bench_judges=Judges(every, [p for p, run in runs.items() if run.needs.get("truth")]),
         edge_probes=tuple(
-            sorted(
-                whole(
-                    [
-                        p
-                        for at in ("probes/*", "probe")
-                        for p in sorted(store.root.glob(f"traces/*/{at}.json"))
-                    ],
-                    EdgeProbe,
-                ),
-                key=lambda p: (p.checker, -p.n),
-            )
+            sorted(reader.many("traces/*/probes/*.json", EdgeProbe), key=lambda p: (p.checker, -p.n))
         ),
-        edge_ratings=tuple(
-            f
-            for f in whole(sorted(store.root.glob("edge_ratings/*/*/*/*.json")), EdgeRatingFile)
-            if f.history
-        ),
-        calibrations={c.judge: c for c in whole(_beside(judges, store.calibration_path), Calibration)},
+        edge_ratings=tuple(f for f in reader.many("edge_ratings/*/*/*/*.json", EdgeRatingFile) if f.history),
+        calibrations={
+            c.judge: c for c in reader.records(_beside(judges, store.calibration_path), Calibration)
+        },
     )
-    unreadable = {path.parent.name for path in paths} - readable
     broken = [str(v.fault) for answers in verdicts.values() for v in answers if v.fault and not v.rubric]
-    data = replace(data, damaged=tuple(damaged + broken), lost=tuple(sorted(unreadable)))
+    data = replace(data, damaged=(*reader.damaged, *broken), lost=tuple(sorted(reader.unreadable)))
     return data if requested else replace(data, planners=data.ranked)
+
+
+class _Reader:
+    """Reads the records of a benchmark; ``damaged`` says what is wrong with those that cannot be read."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.disk = store, DiskStore()
+        self.damaged: list[str] = []
+        #: cases that can be shown, and others
+        self.readable: set[str] = set()
+        self.unreadable: set[str] = set()
+
+    def records(self, paths: Iterable[Path], kind: type[S]) -> Iterator[S]:
+        for _, record in read_each(paths, kind):
+            if isinstance(record, StoreError):
+                self.damaged.append(str(record))
+            else:
+                yield record
+
+    def many(self, pattern: str, kind: type[S]) -> Sequence[S]:
+        """Those below the benchmark, on disk."""
+        return DiskList(self.disk, self.records(sorted(self.store.root.glob(pattern)), kind))
+
+    def cases(self) -> tuple[Sequence[Case], DiskMap[str, Scene]]:
+        """The cases whose scene can be read, and these scenes by their ids."""
+        paths = sorted(self.store.root.glob("cases/*/*/case.json"))
+        built = DiskList(self.disk, self.records(paths, Case))
+        scene_of = {case.case_id: case.scene_id for case in built}
+        scenes = DiskMap(self.disk, self._scenes(scene_of.values()))
+        self.readable = {case_id for case_id, scene_id in scene_of.items() if scene_id in scenes}
+        self.unreadable = {path.parent.name for path in paths} - self.readable
+        if len(self.readable) == len(built):
+            return built, scenes
+        places = (i for i, case_id in enumerate(scene_of) if case_id in self.readable)
+        return ListView(built, places), scenes
+
+    def verdicts(self, planners: Iterable[str]) -> dict[tuple[str, str], Answers[Verdict]]:
+        """(judge, planner) -> its verdicts, where there are some."""
+        judges = sorted(p.name for p in self.store.root.glob("verdicts/*") if p.is_dir())
+        by_both = {
+            (judge, planner): self._answers(each_verdict(self.store, judge, planner))
+            for judge in judges
+            for planner in planners
+        }
+        return {key: answers for key, answers in by_both.items() if answers}
+
+    def rollouts(self, planner: str) -> Answers[Rollout]:
+        return self._answers(self.records(self.store.rollout_paths(planner), Rollout))
+
+    def _answers(self, records: Iterable[A]) -> Answers[A]:
+        return Answers(self.disk, (r for r in records if r.case_id in self.readable))
+
+    def _scenes(self, scene_ids: Iterable[str]) -> Iterator[tuple[str, Scene]]:
+        """With their ids, in order."""
+        for scene_id in sorted(set(scene_ids)):
+            try:
+                yield scene_id, load_scene(self.store.scene_dir(scene_id)).scene
+            except (InputError, StoreError) as error:
+                self.damaged.append(str(error))
 
 
 def _beside(names: Sequence[str], path: Callable[[str], Path]) -> list[Path]:
     """The record that lies beside a planner's answers or a judge's verdicts, of those that have one."""
     return [path(name) for name in names if path(name).is_file()]
-
-
-def _scenes(store: Store, scene_ids: Iterable[str], damaged: list[str]) -> Iterator[tuple[str, Scene]]:
-    """With their ids, in order; one that cannot be read is noted in ``damaged``."""
-    for scene_id in sorted(set(scene_ids)):
-        try:
-            yield scene_id, load_scene(store.scene_dir(scene_id)).scene
-        except (InputError, StoreError) as error:
-            damaged.append(str(error))

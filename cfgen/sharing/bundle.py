@@ -278,14 +278,7 @@ def export_bundle(
     _check_wording(store, judged, wording)
     cases = {case.case_id: case for case in store.cases()}
     answers, verdicts = _records(store, run, folder, cases)
-    scenes = {case.case_id: load_scene(store.scene_dir(case.scene_id)).scene for case in cases.values()}
-    blocks, in_words = blocks_of(scenes)
-    bundled = {
-        case_id: BundledCase(
-            hash=(hashes or {}).get(case_id) or case_hash(store, case), block=blocks[case_id], arms=case.arms
-        )
-        for case_id, case in cases.items()
-    }
+    bundled, in_words = _bundled(store, cases, hashes or {})
     files: dict[str, bytes] = {
         # its salt would tell which seed belonged to which arm
         PLANNER: canonical_json(run.model_copy(update={"salt": ""})),
@@ -302,7 +295,7 @@ def export_bundle(
         cfgen_version=__version__,
         planner=name,
         judge=folder,
-        benchmark=benchmark_hash({case_id: bundled_case.hash for case_id, bundled_case in bundled.items()}),
+        benchmark=benchmark_hash({case_id: case.hash for case_id, case in bundled.items()}),
         cases=bundled,
         blocks=in_words,
         arms=run.arms,
@@ -311,13 +304,39 @@ def export_bundle(
         scores=scores,
         wording=wording_of(wording),
         environment=environment(),
-        figures=Figures.of(verdicts, cases, blocks, scores, floor),
+        figures=figures_of(verdicts, bundled, scores, floor),
         files={file: hash_bytes(content) for file, content in files.items()},
     )
     with new_archive(out) as archive:
         for file, content in {INDEX: canonical_json(index), **files}.items():
             archive.writestr(undated(file), content)
     return read_bundle(out)
+
+
+def figures_of(
+    verdicts: Sequence[Verdict],
+    cases: Mapping[str, BundledCase],
+    scores: Collection[Dimension],
+    floor: FloorKind,
+) -> Figures:
+    return Figures.of(
+        verdicts, cases, {case_id: case.block for case_id, case in cases.items()}, scores, floor
+    )
+
+
+def _bundled(
+    store: Store, cases: Mapping[str, Case], hashes: Mapping[str, Sha256]
+) -> tuple[dict[str, BundledCase], str]:
+    """What a bundle holds of each case, and in words what a block is."""
+    scenes = {case.case_id: load_scene(store.scene_dir(case.scene_id)).scene for case in cases.values()}
+    blocks, in_words = blocks_of(scenes)
+    bundled = {
+        case_id: BundledCase(
+            hash=hashes.get(case_id) or case_hash(store, case), block=blocks[case_id], arms=case.arms
+        )
+        for case_id, case in cases.items()
+    }
+    return bundled, in_words
 
 
 def benchmark_hash(cases: Mapping[str, Sha256]) -> Sha256:

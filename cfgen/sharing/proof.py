@@ -14,7 +14,16 @@ from cfgen.judge.rubrics.hazard import Wording as HazardWording
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
 from cfgen.judge.stored import rescored
 from cfgen.records import Verdict, judged_as
-from cfgen.sharing.bundle import Bundle, Figures, Key, Wording, benchmark_hash, horizon_of, wording_of
+from cfgen.sharing.bundle import (
+    Bundle,
+    Figures,
+    Key,
+    Wording,
+    benchmark_hash,
+    figures_of,
+    horizon_of,
+    wording_of,
+)
 
 
 @dataclass(frozen=True)
@@ -45,13 +54,11 @@ def prove(bundle: Bundle) -> Proof:
         )
     reread = sum(_has_reply(verdict) for verdict in bundle.verdicts) if rubric else 0
     scored = sum(v.status in ("scored", "unknown", "failed") for v in bundle.verdicts)
-    return Proof(figures_of(bundle), rubric is not None, reread, scored)
+    return Proof(_figures(bundle), rubric is not None, reread, scored)
 
 
-def figures_of(bundle: Bundle) -> Figures:
-    index = bundle.index
-    blocks = {case_id: case.block for case_id, case in index.cases.items()}
-    return Figures.of(bundle.verdicts, index.cases, blocks, index.scores, index.floor)
+def _figures(bundle: Bundle) -> Figures:
+    return figures_of(bundle.verdicts, bundle.index.cases, bundle.index.scores, bundle.index.floor)
 
 
 def rubric_of(wording: Wording) -> Rubric | None:
@@ -97,7 +104,7 @@ def _contradictions(bundle: Bundle, rubric: Rubric | None) -> Iterator[str]:
         yield from _wrong_scores(bundle, rubric)
     if abs(horizon_of(bundle.answers) - index.horizon_s) > 1e-9:
         yield f"claims plans of {index.horizon_s:g} s, but its shortest is of {horizon_of(bundle.answers):g} s"
-    if differs := figures_of(bundle).differs(index.figures):
+    if differs := _figures(bundle).differs(index.figures):
         yield f"claims {differs}"
 
 
