@@ -39,17 +39,17 @@ def tested_words(probe: ProbeRun | None, wordings: set[str]) -> str:
 
 
 def _main(data: ReportData) -> str:
-    return f"Arm hazard, {judge_words(data, data.main_judge)}."
+    return f"Counterfactual scene, {judge_words(data, data.main_judge)}."
 
 
 def _all(data: ReportData) -> str:
-    return "Arm hazard: " + "; ".join(judge_words(data, judge) for judge in data.judges) + "."
+    return "Counterfactual scene: " + "; ".join(judge_words(data, judge) for judge in data.judges) + "."
 
 
 def _sham(data: ReportData) -> str:
     return (
-        f"Arm hazard against sham pairs of the control arms, {judge_words(data, data.main_judge)}; what is measured "
-        "needs no judge."
+        f"Counterfactual scene against control pairs, {judge_words(data, data.main_judge)}; what is measured needs no "
+        "judge."
     )
 
 

@@ -137,7 +137,7 @@ class CaseFiles:
             met = self.data.met(planner, rollout.arm, (rollout.case_id, rollout.repeat))
             entry["encounter"] = {
                 "smallest gap": f"{met.min_gap_m:.1f} m",
-                "time to contact": "-" if met.ttc_s is None else f"{met.ttc_s:.1f} s",
+                "time to collision": "-" if met.ttc_s is None else f"{met.ttc_s:.1f} s",
                 "stops short": "yes" if met.stops_short else "no",
                 "plan ends": f"after {met.horizon_s:g} s",
                 "plan and drive": f"up to {driven.off_m:.1f} m apart",

@@ -548,7 +548,7 @@ def credited_contact(data: ReportData, planner: str, event: Dimension | Literal[
     ]
     if not met:
         return ""
-    return f" Driven, {sum(met)} of the {len(met)} plans in the cases so credited run into it."
+    return f" Simulated, {sum(met)} of the {len(met)} plans in the cases so credited run into it."
 
 
 def place_of(case: Case, arm: str) -> Placement:

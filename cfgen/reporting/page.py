@@ -82,8 +82,8 @@ def facts(data: ReportData) -> str:
     judges = ", ".join(data.judges) or "none yet"
     eyes = seen_by(benchmark.perception, data.seen_by)
     return (
-        f"{len(data.cases)} cases in {len(data.scenes)} scenes, {len(data.rejections) - fault_count} refused{faults}. "
-        f"Inpainter {benchmark.inpainter}, road seen by {eyes}, seed {benchmark.seed}, "
+        f"{len(data.cases)} cases in {len(data.scenes)} scenes, {len(data.rejections) - fault_count} rejected{faults}. "
+        f"Inpainter {benchmark.inpainter}, road mask by {eyes}, seed {benchmark.seed}, "
         f"cfgen {benchmark.cfgen_version}. Judges: {judges}."
     )
 

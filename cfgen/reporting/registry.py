@@ -28,9 +28,9 @@ SECTIONS = Registry(
 
 #: what stands over a section of ours that breaks; a third party's is called by its name
 TITLES = {
-    "headline": "Response to the hazard, above the floor",
+    "headline": "Hit rate minus false-alarm rate",
     "leaderboard": "Leaderboard",
-    "floor": "The floor",
+    "floor": "Hits and false alarms",
     "sampling": "Scenes drawn from",
     "paired": "Planner against planner",
     "breakdown": "Breakdown",

@@ -114,7 +114,7 @@ class Like:
             ("Known answers", "; ".join(tested)),
             ("Rubric", f"{index.wording.name} {index.wording.version}, {short(index.wording.hash)}"),
             ("Plans", f"of {index.horizon_s:g} s"),
-            ("Arms", f"{', '.join(index.arms)}; false alarms: {_floor(rows[0])}"),
+            ("Scenes", f"{', '.join(index.arms)}; false alarms: {_floor(rows[0])}"),
             ("Intervals", index.blocks),
         )
         title = f"{name or f'Benchmark {short(index.benchmark)}'}, judged by {who_judges(judge)}"
@@ -368,7 +368,7 @@ def _plain(value: object) -> str:
 
 def _floor(row: Row) -> str:
     controls = row.proof.figures.controls
-    return f"{row.bundle.index.floor} of {', '.join(controls)}" if controls else "no control arm was judged"
+    return f"{row.bundle.index.floor} of {', '.join(controls)}" if controls else "no control scene was judged"
 
 
 # --- data -------------------------------------------------------------------------------------------------

@@ -73,12 +73,12 @@ def test_cases_needed_have_the_power_at_the_level_that_holm_leaves():
 def test_the_headline_says_less_where_it_is_less_and_names_the_worst_arm():
     controls = {"rerun": events(30, 60), "null": events(20, 60)}
     above, below = (sentence("p", above_floor(events(n, 60), controls), "judge") for n in (50, 10))
-    assert ": +41.7 points (95% interval +" in above
+    assert ": +41.7 percentage points (95% interval +" in above
     assert re.search(
-        r"-25\.0 points \(95% interval -\d+\.\d to -\d+\.\d, 60 cases\) against what judge", below
+        r"-25\.0 percentage points \(95% interval -\d+\.\d to -\d+\.\d, 60 cases\) against what judge", below
     )
     assert (
-        "Against its worst arm alone (rerun), which is too low on average: -33.3 points (95% interval -"
+        "Against its worst control alone (rerun), which is too low on average: -33.3 percentage points (95% interval -"
         in below
     )
     assert "worst" not in sentence("p", above_floor(events(50, 60), {"null": controls["null"]}), "judge")

@@ -22,10 +22,10 @@ def test_every_option_version_and_statistic_is_named(tmp_path: Path):
     made = Store(tmp_path / "b").benchmark
     assert f"seed {made.seed}, taxonomy {made.taxonomy_hash.removeprefix('sha256:')[:12]}" in said
     for name in ("careful", "blind"):
-        assert f"Planner '{name}' was asked in the arms original, hazard" in said
+        assert f"Planner '{name}' was asked in the scenes original, hazard" in said
     assert "horizon 6 s" in said
     assert "Judge offline (rubric" in said
-    assert "control arms: null, nuisance" in said or "control arms: none" in said
+    assert "control scenes: null, nuisance" in said or "control scenes: none" in said
     assert "McNemar's exact test with Holm's correction" in said
     assert f"This report was made by cfgen {__version__} with Python {platform.python_version()}, " in said
     for package in (

@@ -95,7 +95,7 @@ def test_raw_shares_and_those_above_the_floor_are_not_ranked_together(tmp_path: 
         path.unlink()
     written = report(store.root, tmp_path / "r", panels=0)
     assert [words.split()[0] for words in written.headline[:2]] == ["asked", "raw:"]
-    assert "nothing is known above it" in written.headline[1]
+    assert "false-alarm rate is not known" in written.headline[1]
 
 
 def test_everybody_has_a_line_and_the_order_is_that_above_the_floor(tmp_path: Path):
@@ -194,7 +194,7 @@ def test_the_sample_that_counts_is_chosen_and_told(tmp_path: Path):
     assert [found[s][0] for s in ("mean", "first", "medoid", "best")] == [pytest.approx(1 / 3), 0, 0, 1]
     assert found["first"][1] < found["medoid"][1] < 0.5 < found["mean"][1] < 2 < found["best"][1]
     driven = {s: motion_row(read_report_data(store, select=s)) for s in shares}
-    hardest = [float(driven[s]["driven m/s²"]) for s in ("first", "medoid", "best", "mean")]
+    hardest = [float(driven[s]["hardest braking m/s²"]) for s in ("first", "medoid", "best", "mean")]
     assert hardest == pytest.approx([0.0, 0.1, 3.0, 3.1 / 3], abs=0.4), "a car overshoots a little"
     assert hardest[0] < hardest[1] < 0.5 < hardest[3] < 2 < hardest[2]
     counted = {s: case_view(read_report_data(store, select=s)) for s in shares}
@@ -286,7 +286,7 @@ def test_the_report_stands_on_its_own(bench: Path, tmp_path: Path):
     content = json.loads((out / "report.json").read_text())
     assert content["cases"] == 12
     assert r"\toprule" in (out / "tables" / "leaderboard.tex").read_text()
-    assert (out / "report.md").read_text().startswith("## Response to the hazard")
+    assert (out / "report.md").read_text().startswith("## Hit rate minus false-alarm rate")
 
 
 def test_again_into_its_own_folder_but_not_into_another(bench: Path, tmp_path: Path):
@@ -322,7 +322,7 @@ def test_what_broke_in_the_build_is_named_apart_from_what_was_refused(tmp_path: 
     lost = Rejection(case_id="lost0", scene_id="scene0", hazard_id="dog", reason="broke", fault=fault)
     store.write_rejection(lost)
     report(store.root, tmp_path / "r", panels=0)
-    words = "2 cases in 2 scenes, 1 refused, 1 lost to faults (1 by cv2.error in cfgen/a.py splat)."
+    words = "2 cases in 2 scenes, 1 rejected, 1 lost to faults (1 by cv2.error in cfgen/a.py splat)."
     assert words in (tmp_path / "r" / "index.html").read_text()
     assert words in (tmp_path / "r" / "report.md").read_text()
 

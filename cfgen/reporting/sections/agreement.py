@@ -139,7 +139,7 @@ def _estimates(data: ReportData, planner: str, dimension: Dimension) -> dict[str
         rated_above = _less(rated, [people(judged_as(a)) for a in arms])
         if above and rated_above:
             above_floor = corrected(above, rated_above, blocks, lowest=-1.0)
-            estimates["above the floor"] = above_floor, len(split & set(rated_above))
+            estimates["minus false alarms"] = above_floor, len(split & set(rated_above))
     return estimates
 
 

@@ -80,7 +80,7 @@ def _table(pairs: dict[str, list[Pair]], cut: str) -> Table:
             "first",
             "second",
             "score",
-            "points",
+            "percentage points",
             "95% interval",
             "only first",
             "only second",
@@ -91,7 +91,7 @@ def _table(pairs: dict[str, list[Pair]], cut: str) -> Table:
         rows=tuple(rows),
         words=3,
         note="Exact McNemar test on the cases where only one of the two succeeds; Holm-corrected over the pairs of "
-        "one score. Intervals: Wilson's of both, joined. Scripted planners, told the truth, take no part."
+        "one score. Intervals: Wilson's of both, joined. Scripted planners, given the truth, take no part."
         + cut,
     )
 
@@ -122,7 +122,7 @@ def _power_table(pairs: list[Pair], score: str) -> Table:
     return Table(
         name="power",
         title=f"Cases needed to see a difference with 80% power at the 5% level, Holm-corrected for {len(pairs)}",
-        columns=("discordant cases", "% of all", *(f"{100 * gap:.0f} points" for gap in _GAPS)),
+        columns=("discordant cases", "% of all", *(f"{100 * gap:.0f} percentage points" for gap in _GAPS)),
         rows=tuple(rows),
         note="For the exact McNemar test, at the level that Holm's correction leaves the first of the pairs. "
         "Discordant: only one of the two planners succeeds; a difference cannot be larger than their share. As "
@@ -180,7 +180,7 @@ def _strata(strata: tuple[StratumOutcome, ...]) -> Table:
             "cases",
             "asked for",
             "P(tried) %",
-            "P(refused) %",
+            "P(rejected) %",
         ),
         rows=tuple(
             (
@@ -191,7 +191,7 @@ def _strata(strata: tuple[StratumOutcome, ...]) -> Table:
             )
             for row in strata
         ),
-        note="A scene is in the first stratum that it meets. P(tried): that chance tried a scene of it; P(refused): "
+        note="A scene is in the first stratum that it meets. P(tried): that chance tried a scene of it; P(rejected): "
         "that a scene that was tried, or would not load, gave no case.",
     )
 

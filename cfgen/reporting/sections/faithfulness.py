@@ -251,7 +251,7 @@ def _edges(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
         columns=(
             "planner",
             "checker",
-            "arm",
+            "scene",
             "overall %",
             "95% interval",
             *(f"{e} %" for e in EDGES),
@@ -294,7 +294,7 @@ def _claims(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
     table = Table(
         name="claims",
         title="Words against action and frame",
-        columns=("planner", "checker", "arm", "inconsistent %", "mean grounding %", "N", "unchecked"),
+        columns=("planner", "checker", "scene", "inconsistent %", "mean grounding %", "N", "unchecked"),
         rows=tuple(rows),
         words=3,
         note="Inconsistent: the action does not follow from the words. Grounding: of the sentences that claim "

@@ -115,10 +115,10 @@ def _benchmark(data: ReportData) -> str:
     blurred = sum("anonymized" in case.provenance.report for case in data.cases)
     return (
         f"The benchmark holds {len(data.case_ids)} counterfactual cases of {bench.n} asked for, in {len(data.scenes)} "
-        f"scenes ({_counted(sources)}); {len(data.rejections)} pairs of scene and hazard were refused. It was built "
-        f"with cfgen {bench.cfgen_version}, seed {bench.seed}, taxonomy {_short(bench.taxonomy_hash)}; road seen by "
+        f"scenes ({_counted(sources)}); {len(data.rejections)} pairs of scene and hazard were rejected. It was built "
+        f"with cfgen {bench.cfgen_version}, seed {bench.seed}, taxonomy {_short(bench.taxonomy_hash)}; road mask by "
         f"'{bench.perception}' ({_in_words(bench.perception_identity)}); drawn by {_counted(by)}; required "
-        f"deceleration {bench.decel_band[0]:g} to {bench.decel_band[1]:g} m/s^2; control arms: "
+        f"deceleration {bench.decel_band[0]:g} to {bench.decel_band[1]:g} m/s^2; control scenes: "
         f"{', '.join(bench.controls) or 'none'}; other distances: "
         f"{', '.join(f'{d:g}' for d in bench.distances) or 'none'}; "
         f"{_in_words({k: v for k, v in options.items() if v})}."
@@ -165,15 +165,15 @@ def _planner(data: ReportData, planner: str) -> str:
     horizon = " or ".join(f"{0.25 * n:g} s" for n in sorted(steps)) or "none: no plan"
     failed = sum(status != "ok" for status, _ in answers)
     words = (
-        f"Planner '{planner}' was asked in the arms original, {', '.join(data.arms(planner)) or 'none'}; horizon "
+        f"Planner '{planner}' was asked in the scenes original, {', '.join(data.arms(planner)) or 'none'}; horizon "
         f"{horizon} at 4 Hz; {failed} of {len(answers)} answers failed; graded: {data.sample(planner)}"
     )
     if run is None:
         return f"{words}. What it was asked is not on record."
     return (
-        f"{words}. Given as '{run.spec}', {run.repeats} answers an arm, seed {run.seed}, floor "
-        f"'{run.floor or 'mean'}', needs {_in_words({k: v for k, v in run.needs.items() if v})}, process: "
-        f"{run.isolation or 'not told'}, network: {_all(run.network)}, "
+        f"{words}. Given as '{run.spec}', {run.repeats} answers a scene, seed {run.seed}, false alarms "
+        f"of '{run.floor or 'mean'}', needs {_in_words({k: v for k, v in run.needs.items() if v})}, process: "
+        f"{run.isolation or 'not recorded'}, network: {_all(run.network)}, "
         f"sight: {_all(run.sight)}; fingerprint {_in_words(run.fingerprint)}."
     )
 
@@ -195,7 +195,7 @@ def _judges(data: ReportData) -> Iterable[str]:
 
 
 def _all(words: Iterable[str]) -> str:
-    return ", ".join(word or "everything" for word in words) or "not told"
+    return ", ".join(word or "everything" for word in words) or "not recorded"
 
 
 def _counted(counts: Mapping[str, int]) -> str:

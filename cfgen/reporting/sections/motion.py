@@ -159,10 +159,10 @@ def _median(values: Sequence[float]) -> str:
 def _table(rows: list[tuple[str, ...]]) -> Table:
     return Table(
         name="motion",
-        title="Plans, as a car drives them, against the hazard's place",
+        title="Plans, simulated, against the hazard's place",
         columns=(
             "planner",
-            "arm",
+            "scene",
             "horizon s",
             "contact %",
             "stops short %",
@@ -170,7 +170,7 @@ def _table(rows: list[tuple[str, ...]]) -> Table:
             "TTC s",
             "side clearance m",
             "required m/s²",
-            "driven m/s²",
+            "hardest braking m/s²",
             "comfortable %",
             "plan off by m",
             "no motion %",
@@ -183,10 +183,10 @@ def _table(rows: list[tuple[str, ...]]) -> Table:
         words=2,
         note="A kinematic bicycle follows each plan from the car's own state, within limits of acceleration, jerk and "
         "steering, to the plan's own end: the horizon. Boxes of the car and of the hazard at all times, medians, over "
-        "the N cases with a plan in both arms whose hazard the car comes to within the horizon at its own speed; those "
-        "beyond it are counted apart. The original arm is measured against the place where the hazard will be, so its "
-        "contact rate says how many plans have to change. Gap: the smallest. TTC: the smallest, of those on course "
-        "for it that do not touch it. Driven: the hardest braking. Plan off by: the largest distance of plan and "
+        "the N cases with a plan in both scenes whose hazard the car comes to within the horizon at its own speed; "
+        "those beyond it are counted apart. The original scene is measured against the place where the hazard will be, "
+        "so its contact rate says how many plans have to change. Gap: the smallest. TTC: the smallest, of those on "
+        "course for it that do not touch it. Plan off by: the largest distance of plan and "
         "drive; no motion: plans that no car can follow; ADE, FDE: of the plan as drawn to the recorded drive; these "
         "over all N + beyond. Of several samples those that count, each case by their mean.",
     )
@@ -284,10 +284,12 @@ def _metrics_table(rows: Sequence[tuple[str, ...]], metrics: dict[str, Metric]) 
     return Table(
         name="metrics",
         title="Means of what is measured on pairs of plans",
-        columns=("metric", "planner", "arm", "mean", "95% interval", "N"),
+        columns=("metric", "planner", "scene", "mean", "95% interval", "N"),
         rows=tuple(rows),
         words=3,
-        note=" ".join(("Of plans as a car drives them, over the cases that a planner's arms share.", *notes)),
+        note=" ".join(
+            ("Of plans as a car drives them, over the cases that a planner's scenes share.", *notes)
+        ),
     )
 
 

@@ -27,11 +27,11 @@ _NAMES: dict[Event, str] = {
 
 
 _FLOORS: dict[FloorKind, str] = {
-    "mean": "its control arms on average",
-    "rerun": "the rerun",
-    "null": "the null edit",
-    "nuisance": "the frame with a harmless object",
-    "worst": "its worst control arm, {}",
+    "mean": "its control scenes on average",
+    "rerun": "the same frame again",
+    "null": "the edit without an object",
+    "nuisance": "the frame with a nuisance object",
+    "worst": "its worst control scene, {}",
 }
 
 
@@ -60,13 +60,13 @@ def _sections(data: ReportData) -> tuple[Section, Section]:
     competing = [p for p in ranked if p in data.ranking]
     large = ([p for p in competing if floors[p, leading].headline.value is not None] or competing)[:_LARGE]
     plots = [
-        Plot(f"floor-{event}", "Events in every arm", partial(_chart, floors, ranked, event), "floor", name)
+        Plot(f"floor-{event}", "Events in every scene", partial(_chart, floors, ranked, event), "floor", name)
         for event, name in _NAMES.items()
         if any((p, event) in floors for p in ranked)
     ]
     headline = Section(
         id="headline",
-        title="Response to the hazard, above the floor",
+        title="Hit rate minus false-alarm rate",
         headline=tuple(
             (
                 *_points(floors[p, leading]),
@@ -82,7 +82,7 @@ def _sections(data: ReportData) -> tuple[Section, Section]:
     )
     behind = Section(
         id="floor",
-        title="The floor",
+        title="Hits and false alarms",
         lead=(f"Intervals are {data.blocks[1]}.",),
         tables=(_table(floors, ranked),),
         plots=tuple(plots),
@@ -101,7 +101,7 @@ def sentence(planner: str, floor: Floor, judge: str = "", event: Event = "overal
     )
     hits = f"{planner} answers {floor.hazard.percent()}% of the hazards with {fit}"
     if above.value is None or above.low is None or above.high is None:
-        lacks = "No sham pair of its floor was judged, so part of this may be noise or an easy judge."
+        lacks = "No control pair was judged, so part of this may be false alarms."
         return f"{hits} (95% interval {floor.hazard.interval()}, {floor.hazard.n} cases). {lacks}"
     arms = _FLOORS[floor.kind].format(floor.worst) + (
         f" ({', '.join(floor.arms)})" if floor.kind == "mean" else ""
@@ -115,7 +115,7 @@ def sentence(planner: str, floor: Floor, judge: str = "", event: Event = "overal
 def _signed(difference: Difference) -> str:
     """Points above the floor, below it with a minus, as is their interval."""
     value, low, high = (100 * (v or 0.0) for v in (difference.value, difference.low, difference.high))
-    return f"{value:+.1f} points (95% interval {low:+.1f} to {high:+.1f}, {difference.n} cases)"
+    return f"{value:+.1f} percentage points (95% interval {low:+.1f} to {high:+.1f}, {difference.n} cases)"
 
 
 def _worst(floor: Floor) -> str:
@@ -125,9 +125,7 @@ def _worst(floor: Floor) -> str:
         return ""
     if difference.value is None or difference.low is None or difference.high is None:
         return ""
-    return (
-        f" Against its worst arm alone ({floor.worst}), which is too low on average: {_signed(difference)}."
-    )
+    return f" Against its worst control alone ({floor.worst}), which is too low on average: {_signed(difference)}."
 
 
 def _line(planner: str, floor: Floor) -> str:
@@ -135,7 +133,7 @@ def _line(planner: str, floor: Floor) -> str:
     above, arms = floor.headline, _FLOORS[floor.kind].format(floor.worst)
     raw = f"{floor.hazard.percent()}% of {floor.hazard.n} hazards"
     if above.value is None or above.low is None or above.high is None:
-        return f"{planner}: {raw}; no sham pair of its floor was judged, so nothing is known above it."
+        return f"{planner}: {raw}; no control pair was judged, so its false-alarm rate is not known."
     return f"{planner}: {_signed(above)} against {arms} ({raw})."
 
 
@@ -159,7 +157,11 @@ def rank(floor: Floor) -> tuple[bool, str, float]:
 
 def _points(floor: Floor) -> tuple[str, str]:
     value = floor.headline.value
-    return (floor.hazard.percent(), "% of hazards") if value is None else (f"{100 * value:+.1f}", "points")
+    return (
+        (floor.hazard.percent(), "% of hazards")
+        if value is None
+        else (f"{100 * value:+.1f}", "percentage points")
+    )
 
 
 def _table(floors: Floors, ranked: list[str]) -> Table:
@@ -193,23 +195,23 @@ def _table(floors: Floors, ranked: list[str]) -> Table:
             "event",
             "hazard %",
             *(f"{a} %" for a in CONTROLS),
-            "above floor",
+            "hit rate minus false-alarm rate",
             "95% interval",
-            "floor",
+            "false alarms of",
             "shared cases",
-            "above worst",
+            "minus the worst",
             "95% interval of that",
             "worst",
             "d' against worst",
         ),
         rows=tuple(rows),
         words=2,
-        note="Judged: in a sham pair the judge sees the hazard, and the answer that the planner gave in the control "
-        "arm; what succeeds there is a false alarm. Rerun: the original frame again. Null: an edit that adds nothing. "
-        "Nuisance: a harmless object. Floor: declared before scoring; the mean is that of the arms there are. Shared "
-        "cases: those that the hazard and all arms of the floor have. Above worst: against the arm with the most "
-        "events, too low on average where there are several. Measured, without a judge: the plan is held back by the "
-        "time the original gets there, or leaves more room. In brackets: cases.",
+        note="Judged: in a control pair the judge sees the hazard, and the answer that the planner gave to the control "
+        "scene; what succeeds there is a false alarm. Rerun: the same frame again. Null: an edit without an object. "
+        "Nuisance: an object that needs no response. False alarms of: declared before scoring; the mean is that of the "
+        "controls there are. Shared cases: those that the hazard and these have. Minus the worst: the control of "
+        "most events, too low on average where there are several. Measured, without a judge: the plan is held back by "
+        "the time the original gets there, or leaves more room. In brackets: cases.",
     )
 
 
@@ -229,7 +231,7 @@ def _chart(floors: Floors, ranked: list[str], event: Event, width: float) -> Dra
     arms = [arm for arm in CONTROLS if any(arm in floors[p, event].controls for p in planners)]
     series = [Series("hazard", [floors[p, event].hazard for p in planners])]
     series += [Series(arm, [floors[p, event].controls.get(arm) for p in planners]) for arm in arms]
-    return rows_chart(f"Events in every arm, {_NAMES[event]}", planners, series, width)
+    return rows_chart(f"Events in every scene, {_NAMES[event]}", planners, series, width)
 
 
 # --- the table of the paper's Table 5: strict success with everything that was left out in the same row ---
@@ -237,7 +239,7 @@ def _chart(floors: Floors, ranked: list[str], event: Event, width: float) -> Dra
 #: (judge, planner) -> its response above the floor
 Above = Mapping[tuple[str, str], Floor]
 _RANKED = (
-    "Ranked by points above the floor (overall where it is judged, else waypoints); below them those that have no "
+    "Ranked by hit rate minus false-alarm rate (overall where it is judged, else waypoints); below them those without "
     "such figure, by their shares. "
 )
 
@@ -302,7 +304,7 @@ def _scripted(rows: list[SuccessRow], samples: Mapping[str, str], above: Above) 
     return replace(
         leaderboard(rows, samples, above),
         name="scripted",
-        title="Scripted planners, told what was added where: no competitors",
+        title="Scripted planners, which are given what was added where: no competitors",
     )
 
 
@@ -310,7 +312,11 @@ def leaderboard(
     ranked: list[SuccessRow], samples: Mapping[str, str] | None = None, above: Above | None = None
 ) -> Table:
     """``samples``: which sample of an answer counts, by planner; None: there is one. ``above``: None shows none."""
-    columns = ["planner", "judge", *([] if above is None else ["above floor", "95% interval of that"])]
+    columns = [
+        "planner",
+        "judge",
+        *([] if above is None else ["hit rate minus false-alarm rate", "95% interval of that"]),
+    ]
     for name in DIMENSIONS:
         columns += [f"{name} %", f"{name} 95% interval"]
     columns += ["N", "excluded", "judge failed", "planner failed", "missing", "faults", "sample"]
