@@ -9,6 +9,7 @@ import pytest
 import cfgen
 from cfgen.core.paths import scenarios_dir
 from cfgen.sharing.bundle import read_bundle
+from cfgen.storage.store import Store
 from tests.benches import run
 from tests.sharing.results import ARMS, scored
 
@@ -56,3 +57,14 @@ def bundle(done: Path) -> Path:
     assert (code, err) == (0, "")
     assert f"no pixel; cases, as on a leaderboard, {read_bundle(out).index.benchmark}" in said
     return out
+
+
+@pytest.fixture
+def other_licence(bench: Path, tmp_path: Path) -> Path:
+    """The same from a source that forbids handing on its pictures."""
+    copy = tmp_path / "bench"
+    shutil.copytree(bench, copy)
+    for case in Store(copy).cases():
+        file = copy / "scenes" / case.scene_id / "scene.json"
+        file.write_text(file.read_text().replace('"license": "Apache-2.0"', '"license": "CC BY-NC-SA 4.0"'))
+    return copy

@@ -158,7 +158,7 @@ def test_a_source_that_forbids_it_is_refused_by_name(other_licence: Path, tmp_pa
     assert f"cfgen share recipe {other_licence}" in said
     assert not out.exists()
     allowed = [
-        "export",
+        "share",
         "hf",
         str(other_licence),
         "--out",
@@ -178,7 +178,7 @@ def test_words_of_a_source_are_one_cell_and_one_line(other_licence: Path, tmp_pa
     for file in other_licence.glob("scenes/*/scene.json"):
         told = json.loads(file.read_text())
         file.write_text(json.dumps({**told, "source": source}))
-    command = ["export", "hf", str(other_licence), "--out", str(tmp_path / "out"), "--quiet"]
+    command = ["share", "hf", str(other_licence), "--out", str(tmp_path / "out"), "--quiet"]
     assert main(command) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1

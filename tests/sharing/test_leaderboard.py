@@ -242,9 +242,17 @@ def test_stored_answers_are_judged_again_and_say_so(board: Path, benches: Path):
     judge = ("--judge", "scripted", "--judge-options", f"file={replies}", "--quiet")
     names = [n for n in Board(board).names() if not n.startswith("cruise")]
     code, said, err = run(
-        "share", "leaderboard", "rejudge", board, benches / "one", "--entries", ",".join(names), *judge
+        "share",
+        "leaderboard",
+        "rejudge",
+        "--board",
+        board,
+        benches / "one",
+        "--entries",
+        ",".join(names),
+        *judge,
     )
-    assert code == 0, said
+    assert code == 0, err
     assert said.count("added, rejudged") == 2
     assert err.count("has not been tested on known answers") == 1
     assert f"cfgen judge validate {benches / 'one'} " in err, "a folder that is still there"
@@ -257,7 +265,9 @@ def test_stored_answers_are_judged_again_and_say_so(board: Path, benches: Path):
 def test_the_same_verdicts_of_the_maintainers_own_judge_vouch_for_a_row(board: Path, benches: Path):
     name = next(n for n in Board(board).names() if n.startswith("cruise-"))
     judge = ("--judge", "scripted", "--judge-options", f"file={benches / 'one-replies.json'}", "--quiet")
-    code, said, _ = run("share", "leaderboard", "rejudge", board, benches / "one", "--entries", name, *judge)
+    code, said, _ = run(
+        "share", "leaderboard", "rejudge", "--board", board, benches / "one", "--entries", name, *judge
+    )
     assert code == 0
     assert f"{name}: the same byte for byte as the self-reported one, which is rejudged now" in said
     assert Board(board).row(name).entry.kind == "rejudged"
@@ -268,10 +278,13 @@ def test_answers_are_judged_again_on_their_own_benchmark_only(board: Path, bench
     fewer = tmp_path / "fewer"
     shutil.copytree(benches / "one", fewer)
     shutil.rmtree(sorted(fewer.glob("cases/*/*"))[0])
-    code, _, err = run("share", "leaderboard", "rejudge", board, fewer)
+    code, _, err = run("share", "leaderboard", "rejudge", "--board", board, fewer)
     assert code == 2
     assert "give the benchmark that it was scored on" in err
-    assert "expected one of" in run("share", "leaderboard", "rejudge", board, fewer, "--entries", "nobody")[2]
+    assert (
+        "expected one of"
+        in run("share", "leaderboard", "rejudge", "--board", board, fewer, "--entries", "nobody")[2]
+    )
 
 
 def test_a_container_is_run_on_a_private_split(bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -289,7 +302,7 @@ def test_a_container_is_run_on_a_private_split(bench: Path, tmp_path: Path, monk
     )
     monkeypatch.chdir(tmp_path)
     code, said, err = run(
-        *("leaderboard", "run", tmp_path / "board", split, "--planner", "mine:Mine"),
+        *("share", "leaderboard", "run", "--board", tmp_path / "board", split, "--planner", "mine:Mine"),
         *(
             "--python",
             f"docker run -i --rm --network none image {sys.executable}",
@@ -314,7 +327,9 @@ def row_network(board: Path) -> tuple[str, ...]:
 
 
 def test_a_file_of_answers_is_no_rerun(bench: Path, tmp_path: Path):
-    code, _, err = run("share", "leaderboard", "run", tmp_path / "board", bench, "--planner", "answers.jsonl")
+    code, _, err = run(
+        "share", "leaderboard", "run", "--board", tmp_path / "board", bench, "--planner", "answers.jsonl"
+    )
     assert code == 2
     assert "nobody can run again" in err
 
