@@ -15,10 +15,9 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import write_record
 from cfgen.judge.probe import probe
 from cfgen.judge.registry import create_judge, stored_judge
-from cfgen.records import JudgeRun
 from cfgen.sharing import bundle as bundles
 from cfgen.sharing.leaderboard import BUNDLE, ENTRY, Board
-from cfgen.sharing.site import known_answers, who_judges, write_site
+from cfgen.sharing.site import known_answers, write_site
 from cfgen.storage.store import Store
 from tests.benches import run
 from tests.sharing.results import forged, lines, record, reply, scored
@@ -213,29 +212,6 @@ def test_what_a_bundle_says_is_text_on_every_page(benches: Path, tmp_path: Path)
     assert all("default-src 'none'; style-src 'self'" in page for page in pages)
 
 
-def test_a_row_says_which_model_planned(benches: Path, tmp_path: Path):
-    told = {"option model": "drive-9"}
-    bundle = forged(
-        benches / "good", tmp_path / "b", bundles.PLANNER, record(lambda r: r.update(fingerprint=told))
-    )
-    made = Board(tmp_path / "board", "b", create=True)
-    made.add(bundle)
-    write_site(made, tmp_path / "site")
-    assert "reactive (drive-9)</a>" in (tmp_path / "site" / "index.html").read_text()
-    (page,) = (tmp_path / "site" / "entries").glob("*.html")
-    assert "reactive, model drive-9, sha256:" in page.read_text()
-
-
-def test_a_heading_is_bounded():
-    run_ = stored_run(models=[{"provider": "openai", "model": "m" * 999}])
-    assert len(who_judges(run_)) <= 80
-
-
-def stored_run(**options) -> JudgeRun:
-    told = {"judge": "j", "spec": "openai m", "rubric": "cfgen", "rubric_version": "2"}
-    return JudgeRun(**told, rubric_hash="sha256:" + "1" * 64, options=options)
-
-
 def test_stored_answers_are_judged_again_and_say_so(board: Path, benches: Path):
     replies = benches / "stricter.json"
     replies.write_text(json.dumps({"default": reply(0, 0, 0)}))
@@ -324,14 +300,6 @@ def test_a_container_is_run_on_a_private_split(bench: Path, tmp_path: Path, monk
 def row_network(board: Path) -> tuple[str, ...]:
     (row,) = Board(board).rows()
     return row.bundle.run.network
-
-
-def test_a_file_of_answers_is_no_rerun(bench: Path, tmp_path: Path):
-    code, _, err = run(
-        "share", "leaderboard", "run", "--board", tmp_path / "board", bench, "--planner", "answers.jsonl"
-    )
-    assert code == 2
-    assert "nobody can run again" in err
 
 
 def test_a_board_is_one_folder_and_a_site_another(board: Path, tmp_path: Path):
