@@ -17,10 +17,17 @@ HAZARDS = "cone_line,work_barrier"
 
 
 def build_arguments(real: Path, out: Path, n: int = 5, *more: str) -> list[str]:
-    scenes = str(real / "udacity_hmb3" / "scenes")
-    fixed = ["build", "--n", str(n), "--scenes", scenes, "--seed", "7", "--out", str(out), "--quiet"]
-    # as tests/conftest.py, also for processes of their own
-    return [*fixed, "--hazards", HAZARDS, "--perception", "colour", *more]
+    """Of a build into ``out``; an option in ``more`` takes the place of the usual one."""
+    # hazards and perception as in tests/conftest.py, also for processes of their own
+    usual = {
+        "--n": str(n),
+        "--scenes": str(real / "udacity_hmb3" / "scenes"),
+        "--seed": "7",
+        "--hazards": HAZARDS,
+        "--perception": "colour",
+    }
+    options = [word for name, value in usual.items() if name not in more for word in (name, value)]
+    return ["build", *options, "--out", str(out), "--quiet", *more]
 
 
 def run(*arguments: str) -> tuple[int, str, str]:

@@ -56,8 +56,7 @@ from cfgen.inpaint.edit import (  # noqa: E402
     make_edits,
 )
 from cfgen.inpaint.registry import create_inpainter  # noqa: E402
-from cfgen.perception.detection import BoxPx, Prompt  # noqa: E402
-from cfgen.perception.detector_registry import create_detector, create_segmenter  # noqa: E402
+from cfgen.perception.detection import BoxPx, Prompt, create_detector, create_segmenter  # noqa: E402  # noqa: E402
 from tools.gpu_smoke_pictures import CROPS, GUIDE, guided, keep, picture, window  # noqa: E402
 from tools.gpu_smoke_report import sheet, write_report  # noqa: E402
 from tools.gpu_smoke_state import Meter, no_weights, store, stored, whole  # noqa: E402

@@ -143,9 +143,9 @@ def draw(tool: Tool, query: Asked, say: Say) -> dict[str, Any]:
     camera = placing.scene.front
     frame = placing.folder.front_frame()
     key = camera.name, frame.t
-    lattices = {key: placing.folder.lattices(frame, placing.image)}
+    jpeg_grids = {key: placing.folder.jpeg_grids(frame, placing.image)}
     seed = _seed(context.store, placing.scene.scene_id, hazard.id, _number(query))
-    job = EditJob(placing.scene, {key: placing.image}, hazard, placement, seed, lattices=lattices)
+    job = EditJob(placing.scene, {key: placing.image}, hazard, placement, seed, jpeg_grids=jpeg_grids)
     result = context.edit(job)
     if isinstance(result, EditFailure):
         raise StoreError(f"preview: {result.reason}")
@@ -179,7 +179,7 @@ def save(tool: Tool, query: Asked, who: str, say: Say) -> str:
         builder.hazard = hazard
         number = _number(query)
         seed = derive_seed(builder.seed, number)
-        job = EditJob(builder.scene, builder.images, hazard, placement, seed, lattices=builder.lattices)
+        job = EditJob(builder.scene, builder.images, hazard, placement, seed, jpeg_grids=builder.jpeg_grids)
         for _, put_off in run_in_batches([builder.attempt(number, job)], context.edits):
             if put_off:
                 raise StoreError(f"not made now: {put_off}")

@@ -23,9 +23,8 @@ from cfgen.hazards.taxonomy import Taxonomy
 from cfgen.hazards.zones import Pose, required_decel
 from cfgen.inpaint.edit import can_draw
 from cfgen.perception.clear_ground import FAR_M
-from cfgen.perception.hood import hood_row
 from cfgen.perception.scene_camera import as_seen
-from cfgen.perception.view import SceneView
+from cfgen.perception.view import SceneView, hood_row
 from cfgen.perception.views import SceneViews
 from cfgen.records import Hazard, Placement, Scene, Size, Zone, wrap_angle
 from cfgen.scenes.folder import SceneFolder, load_scene

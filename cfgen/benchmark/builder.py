@@ -20,7 +20,7 @@ from cfgen.core.hashing import derive_seed, hash_json
 from cfgen.geometry.camera import angles, centre
 from cfgen.hazards.placement import UNSUITED
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images
-from cfgen.perception.lattice import Lattices
+from cfgen.perception.jpeg_grid import JpegGrids
 from cfgen.records import (
     Attempt,
     Camera,
@@ -225,7 +225,7 @@ def _best(placements: list[Placement] | str) -> Placement | str:
 def _gated(
     job: EditJob, hazard: Hazard, placement: Placement, maker: Maker
 ) -> Generator[list[EditJob], Edits, Edit | EditFailure]:
-    own = EditJob(job.scene, job.images, hazard, placement, job.seed, lattices=job.lattices)
+    own = EditJob(job.scene, job.images, hazard, placement, job.seed, jpeg_grids=job.jpeg_grids)
     [edit] = yield [own]
     if isinstance(edit, EditFailure):
         return edit
@@ -269,7 +269,7 @@ class CaseBuilder:
     #: with its front camera as its frames show it
     scene: Scene = field(init=False)
     images: dict[tuple[str, float], np.ndarray] = field(default_factory=dict)
-    lattices: Mapping[tuple[str, float], Lattices] = field(default_factory=dict)
+    jpeg_grids: Mapping[tuple[str, float], JpegGrids] = field(default_factory=dict)
     placements: Sequence[Placement] = ()
     attempts: list[Attempt] = field(default_factory=list)
     edit: Edit | None = None
@@ -318,7 +318,7 @@ class CaseBuilder:
             self.folder = self.context.scene(self.planned.scene_id)
             frames = {(f.camera, f.t): f for f in self.folder.scene.frames}
             self.images = {key: self.folder.image(f) for key, f in frames.items()}
-            self.lattices = {key: self.folder.lattices(f, self.images[key]) for key, f in frames.items()}
+            self.jpeg_grids = {key: self.folder.jpeg_grids(f, self.images[key]) for key, f in frames.items()}
             self.refusal = self.context.no_road(self.folder.scene, self.images)
             if not self.refusal:  # its camera takes a look at every frame
                 self.scene = self.context.with_fitted_camera(self.folder.scene, self.images)
@@ -346,7 +346,7 @@ class CaseBuilder:
             hazard=self.hazard,
             placement=self.placements[number % len(self.placements)],
             seed=derive_seed(self.seed, number),
-            lattices=self.lattices,
+            jpeg_grids=self.jpeg_grids,
         )
 
     def take(self, number: int, job: EditJob, result: Edit | EditFailure) -> None:
@@ -520,7 +520,7 @@ class CaseBuilder:
         )
 
     def _seen(self) -> dict[str, Any]:
-        perception = self.context.views.scene(self.folder.scene, self.images).told
+        perception = self.context.views.scene(self.folder.scene, self.images).provenance
         if not self.scene.seen_cameras and self.scene.cameras == self.folder.scene.cameras:
             return perception
         stated, estimated = self.folder.scene.front, self.scene.front

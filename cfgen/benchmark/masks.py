@@ -21,10 +21,16 @@ from cfgen.inpaint.edit import Edit, EditJob, Shown, first_frame
 from cfgen.inpaint.paste import spread
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import View
-from cfgen.perception.clear_ground import FAR_M
-from cfgen.perception.colour_ground import ColourGround
-from cfgen.perception.detection import BoxPx, Detector, Prompt, Segment, Segmenter
-from cfgen.perception.detector_registry import create_detector, create_segmenter
+from cfgen.perception.clear_ground import FAR_M, ColourGround
+from cfgen.perception.detection import (
+    BoxPx,
+    Detector,
+    Prompt,
+    Segment,
+    Segmenter,
+    create_detector,
+    create_segmenter,
+)
 from cfgen.perception.mask_shapes import (
     box_around,
     disc,
@@ -408,7 +414,7 @@ class MaskPipeline:
 
     @classmethod
     def of(cls, benchmark: Benchmark, views: Views | None = None) -> "MaskPipeline":
-        """As the benchmark was asked for. Raises as :func:`cfgen.perception.detector_registry.create_segmenter`."""
+        """As the benchmark was asked for. Raises as :func:`cfgen.perception.detection.create_segmenter`."""
         segmenter = detector = None
         if benchmark.masks:
             segmenter = create_segmenter(benchmark.masks, benchmark.masks_options)

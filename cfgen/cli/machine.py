@@ -32,7 +32,7 @@ REGISTRIES = {
     ),
     "detectors": (
         "find what was added: cfgen build --detector NAME",
-        "cfgen.perception.detector_registry:DETECTORS",
+        "cfgen.perception.detection:DETECTORS",
     ),
     "engines": (
         "do the work side by side: cfgen build, score --engine NAME",
@@ -59,7 +59,7 @@ REGISTRIES = {
     "sections": ("are the parts of a report, in this order", "cfgen.reporting.registry:SECTIONS"),
     "segmenters": (
         "cut things out of frames: cfgen build --masks NAME",
-        "cfgen.perception.detector_registry:SEGMENTERS",
+        "cfgen.perception.detection:SEGMENTERS",
     ),
 }
 #: what can be given in place of a planner's name

@@ -25,12 +25,10 @@ from cfgen.hazards.zones import (
     velocity,
 )
 from cfgen.perception.camera import sure_to_m
-from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M
-from cfgen.perception.colour_ground import ColourGround
-from cfgen.perception.hood import hood_row
+from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M, ColourGround
 from cfgen.perception.lanes import LanesSeen
 from cfgen.perception.scene_camera import curves_up
-from cfgen.perception.view import SceneView
+from cfgen.perception.view import SceneView, hood_row
 from cfgen.perception.views import SceneViews, Views
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
 

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from cfgen.inpaint.region import FEATHER, Box
-from cfgen.perception.lattice import BASIS, Lattice, Lattices, transform
+from cfgen.perception.jpeg_grid import BASIS, JpegGrid, JpegGrids, transform
 
 #: Coverage from which on a result's alpha no longer holds back the paste.
 _FULL = 0.125
@@ -84,16 +84,16 @@ _TIE = 1e-4
 
 
 def recompress_all(
-    lattices: Lattices, before: np.ndarray, after: np.ndarray, within: Box
+    jpeg_grids: JpegGrids, before: np.ndarray, after: np.ndarray, within: Box
 ) -> tuple[np.ndarray, Box]:
     """``after`` (H, W, 3) uint8 as it would be had its changes from ``before`` been in front of the camera.
 
     ``within``: x0, y0, x1, y1 outside of which the two are the same; returned with it is where they may differ now.
     """
-    for lattice in lattices:
-        after = recompress(lattice, before, after, within)
+    for jpeg_grid in jpeg_grids:
+        after = recompress(jpeg_grid, before, after, within)
         x0, y0, x1, y1 = within
-        wide, high = 8 * lattice.sampling[0], 8 * lattice.sampling[1]
+        wide, high = 8 * jpeg_grid.sampling[0], 8 * jpeg_grid.sampling[1]
         height, width = after.shape[:2]
         within = max(x0 - wide, 0), max(y0 - high, 0), min(x1 + wide, width), min(y1 + high, height)
     return after, within
@@ -107,26 +107,26 @@ def differ(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return (np.maximum(np.maximum(delta[..., 0], delta[..., 1]), delta[..., 2]) > 0).astype(np.uint8)
 
 
-def recompress(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: Box) -> np.ndarray:
+def recompress(jpeg_grid: JpegGrid, before: np.ndarray, after: np.ndarray, within: Box) -> np.ndarray:
     """``after`` with the blocks that differ from ``before`` compressed as the frame was; the others as they are.
 
     Args:
         before, after: (H, W, 3) uint8 RGB, whole frames, the same outside ``within`` (x0, y0, x1, y1).
     """
-    wide, high = 8 * lattice.sampling[0], 8 * lattice.sampling[1]
+    wide, high = 8 * jpeg_grid.sampling[0], 8 * jpeg_grid.sampling[1]
     col0, row0, col1, row1 = within
     region = np.s_[row0:row1, col0:col1]
     x, y, w, h = cv2.boundingRect(differ(before[region], after[region]))
     x, y = x + col0, y + row0
     if not w:
         return after
-    x0, x1 = _outwards(x, x + w, wide, lattice.phase[0])
-    y0, y1 = _outwards(y, y + h, high, lattice.phase[1])
+    x0, x1 = _outwards(x, x + w, wide, jpeg_grid.phase[0])
+    y0, y1 = _outwards(y, y + h, high, jpeg_grid.phase[1])
     rows, cols = after.shape[:2]
     inside = np.s_[max(y0, 0) : min(y1, rows), max(x0, 0) : min(x1, cols)]
     rim = max(-y0, 0), max(y1 - rows, 0), max(-x0, 0), max(x1 - cols, 0)
     part = cv2.copyMakeBorder(after[inside], *rim, cv2.BORDER_REPLICATE)
-    compressed = _decoded(lattice, part)
+    compressed = _decoded(jpeg_grid, part)
     touched = np.zeros(part.shape[:2], np.uint8)
     own = np.s_[rim[0] : touched.shape[0] - rim[1], rim[2] : touched.shape[1] - rim[3]]
     touched[own] = differ(before[inside], after[inside])
@@ -137,7 +137,7 @@ def recompress(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: 
     return result
 
 
-def _decoded(lattice: Lattice, part: np.ndarray) -> np.ndarray:
+def _decoded(jpeg_grid: JpegGrid, part: np.ndarray) -> np.ndarray:
     """A part (h, w, 3) uint8 that is made of whole blocks, compressed and decoded."""
     # encoders and decoders hold whole numbers between their steps, and so does this
     planes: list[Any] = list(cv2.split(cv2.cvtColor(part.astype(np.float32), cv2.COLOR_RGB2YCrCb)))
@@ -145,13 +145,13 @@ def _decoded(lattice: Lattice, part: np.ndarray) -> np.ndarray:
         plane += shift
         _whole(plane)
         plane -= np.float32(128)
-    planes[0] = _whole(_quantized(planes[0], lattice.luma) + 128).astype(np.float32)
+    planes[0] = _whole(_quantized(planes[0], jpeg_grid.luma) + 128).astype(np.float32)
     height, width = part.shape[:2]
-    size = width // lattice.sampling[0], height // lattice.sampling[1]
+    size = width // jpeg_grid.sampling[0], height // jpeg_grid.sampling[1]
     for channel in (1, 2):
         full = planes[channel]
         small = cv2.resize(full, size, interpolation=cv2.INTER_AREA) if size != (width, height) else full
-        small = _whole(_quantized(small, lattice.chroma) + 128).astype(np.float32)
+        small = _whole(_quantized(small, jpeg_grid.chroma) + 128).astype(np.float32)
         # decoders spread each chroma sample by a triangle, as this does
         planes[channel] = cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR)
     for plane, shift in zip(planes, _TO_BYTES, strict=True):
@@ -180,5 +180,5 @@ def _quantized(plane: np.ndarray, table: tuple[tuple[int, ...], ...]) -> np.ndar
 
 
 def _outwards(low: int, high: int, step: int, phase: int) -> tuple[int, int]:
-    """An interval extended to lines of the lattice."""
+    """An interval extended to lines of the JPEG grid."""
     return (low - phase) // step * step + phase, -((phase - high) // step) * step + phase

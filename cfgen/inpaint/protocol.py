@@ -26,7 +26,7 @@ class Setting:
         timestamp: UTC of t0 as the scene tells it, or empty.
         light: of the scene, where its road and drive were looked at, too.
         front: the front camera's setting, for another camera: there is one sun for all. None: this is the front.
-        bare: whether a lattice of its compression was looked for and none shows, as after scaling or in video.
+        bare: whether a JPEG grid was looked for and none shows, as after scaling or in video.
     """
 
     image: np.ndarray

@@ -69,20 +69,20 @@ class BoxNetwork:
                 return
         raise InputError(f"{expected}{found}; {advice}")
 
-    def look(self, image: np.ndarray, least: float) -> Boxes:
+    def look(self, image: np.ndarray, min_score: float) -> Boxes:
         """Everything in a picture (H, W, 3) uint8 RGB with at least this score, overlapping boxes too."""
-        return self.look_at_all([image], least)[0]
+        return self.look_at_all([image], min_score)[0]
 
-    def look_at_all(self, images: Sequence[np.ndarray], least: float) -> list[Boxes]:
+    def look_at_all(self, images: Sequence[np.ndarray], min_score: float) -> list[Boxes]:
         """As :meth:`look`, of each."""
         fit, read = (
             (self._squeezed, self._fastestdet) if self.head == "fastestdet" else (self._padded, self._yolox)
         )
-        found: list[Boxes] = []
+        boxes: list[Boxes] = []
         for group in in_groups(images, self._net.at_once):
             answers = self._net.forward([fit(image) for image in group])
-            found += [read(of[0][0], image, least) for of, image in zip(answers, group, strict=True)]
-        return found
+            boxes += [read(of[0][0], image, min_score) for of, image in zip(answers, group, strict=True)]
+        return boxes
 
     def _squeezed(self, image: np.ndarray) -> np.ndarray:
         """For FastestDet: the picture is squeezed into the square."""
@@ -90,14 +90,14 @@ class BoxNetwork:
         small = cv2.resize(image, (self.side, self.side), interpolation=way)
         return cv2.dnn.blobFromImage(small, 1 / 255.0, swapRB=True)
 
-    def _fastestdet(self, answer: np.ndarray, image: np.ndarray, least: float) -> Boxes:
+    def _fastestdet(self, answer: np.ndarray, image: np.ndarray, min_score: float) -> Boxes:
         """A cell answers with one box around itself."""
         height, width = image.shape[:2]
         _, rows, cols = answer.shape
         kind = answer[5:].argmax(0)
         best = np.take_along_axis(answer[5:], kind[None], 0)[0]
         score = np.clip(answer[0], 0, 1) ** 0.6 * np.clip(best, 0, 1) ** 0.4
-        row, col = np.nonzero(score > least)
+        row, col = np.nonzero(score > min_score)
         at = answer[:, row, col].astype(float)
         x, y = (col + np.tanh(at[1])) / cols * width, (row + np.tanh(at[2])) / rows * height
         half_w, half_h = (0.5 * size / (1 + np.exp(-at[i])) for i, size in ((3, width), (4, height)))
@@ -114,12 +114,12 @@ class BoxNetwork:
         square[: size[1], : size[0]] = cv2.resize(image, size, interpolation=way)
         return cv2.dnn.blobFromImage(square, 1.0, swapRB=True)
 
-    def _yolox(self, answer: np.ndarray, image: np.ndarray, least: float) -> Boxes:
+    def _yolox(self, answer: np.ndarray, image: np.ndarray, min_score: float) -> Boxes:
         """Ge et al. 2021, as its exporter leaves it: offsets and logarithms of sizes in units of each grid's stride."""
         scale = self.side / max(image.shape[:2])
         kind = answer[:, 5:].argmax(1)
         score = answer[:, 4] * np.take_along_axis(answer[:, 5:], kind[:, None], 1)[:, 0]
-        sure = score > least
+        sure = score > min_score
         at, grid, stride = answer[sure, :4].astype(float), *(part[sure] for part in _grid(self.side))
         centre, half = (at[:, :2] + grid) * stride, np.exp(np.clip(at[:, 2:4], -20, 20)) * stride / 2
         return Boxes(np.concatenate([centre - half, centre + half], 1) / scale, score[sure], kind[sure])
@@ -160,16 +160,16 @@ def inside(box: BoxPx, shape: tuple[int, ...]) -> BoxPx:
 
 def one_of_each(boxes: Sequence[BoxPx]) -> list[int]:
     """Numbers of the boxes that are left when each thing keeps its first one: put the most certain first."""
-    left: list[int] = []
+    distinct: list[int] = []
     for i, box in enumerate(boxes):
-        if not any(_same(box, boxes[other]) for other in left):
-            left.append(i)
-    return left
+        if not any(_same(box, boxes[rival]) for rival in distinct):
+            distinct.append(i)
+    return distinct
 
 
 def _same(a: BoxPx, b: BoxPx) -> bool:
     width = max(min(a[2], b[2]) - max(a[0], b[0]), 0.0)
     height = max(min(a[3], b[3]) - max(a[1], b[1]), 0.0)
     shared = width * height
-    one, other = ((box[2] - box[0]) * (box[3] - box[1]) for box in (a, b))
-    return shared > SAME * (one + other - shared) or shared > WITHIN * min(one, other)
+    area_a, area_b = ((box[2] - box[0]) * (box[3] - box[1]) for box in (a, b))
+    return shared > SAME * (area_a + area_b - shared) or shared > WITHIN * min(area_a, area_b)

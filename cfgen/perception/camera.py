@@ -28,7 +28,7 @@ from cfgen.geometry.camera import (
 )
 from cfgen.geometry.lens import Array, Mask
 from cfgen.perception.lane_horizon import LaneHorizon, fit_lane_horizon
-from cfgen.perception.lane_lines import lane_chains
+from cfgen.perception.lanes import lane_chains
 from cfgen.perception.settings import CAMERA, LANE_LINES, ROUND, SIZES
 from cfgen.perception.view import BoxPx, Thing
 from cfgen.records import Camera

@@ -6,7 +6,9 @@ of the road in front of the car (brightness may change: shadows) and its neighbo
 hedges). Back in the picture, ground ends in each column at the first object that is tall enough to be one.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -14,6 +16,8 @@ import numpy as np
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
+from cfgen.perception.protocol import Frame
+from cfgen.perception.view import SceneView
 from cfgen.records import Camera
 
 #: Half width of the unrolled road and its step, m.
@@ -67,7 +71,7 @@ def find_clear_ground(image: np.ndarray, camera: Camera, path: EgoPath) -> np.nd
     if rolled is None:
         return np.zeros(shape, bool)
     rows, cols = _cells_of_pixels(camera, path, rolled)
-    seen = cv2.remap(
+    strangeness = cv2.remap(
         _strangeness(rolled),
         cols,
         rows,
@@ -75,11 +79,11 @@ def find_clear_ground(image: np.ndarray, camera: Camera, path: EgoPath) -> np.nd
         borderMode=cv2.BORDER_CONSTANT,
         borderValue=np.nan,
     )
-    seen = cv2.resize(seen, shape[::-1], interpolation=cv2.INTER_LINEAR)
-    free = _from_below(seen, camera, stride)
+    strangeness = cv2.resize(strangeness, shape[::-1], interpolation=cv2.INTER_LINEAR)
+    free = _from_below(strangeness, camera, stride)
     # the last cells reach beyond the frame: cells that cover the frame and no more
-    whole = np.repeat(np.repeat(free.astype(np.uint8), stride, 0), stride, 1)
-    frame = whole[: camera.height, : camera.width]
+    full_size = np.repeat(np.repeat(free.astype(np.uint8), stride, 0), stride, 1)
+    frame = full_size[: camera.height, : camera.width]
     return cv2.resize(frame, shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
 
 
@@ -116,11 +120,11 @@ def _unroll(image: np.ndarray, camera: Camera, path: EgoPath) -> _Rolled | None:
         return None
     pixels = np.empty((*u.shape, 3), np.uint8)
     for level in range(3):
-        here = np.minimum(np.log2(steps).astype(int), 2) == level
-        if here.any():
+        of_level = np.minimum(np.log2(steps).astype(int), 2) == level
+        if of_level.any():
             half = np.float32(0.5 * (2**level - 1))
-            at_u, at_v = ((part[here] - half) / np.float32(2**level) for part in (u, v))
-            pixels[here] = cv2.remap(image, at_u, at_v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+            at_u, at_v = ((part[of_level] - half) / np.float32(2**level) for part in (u, v))
+            pixels[of_level] = cv2.remap(image, at_u, at_v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         image = cv2.pyrDown(image)
     return _Rolled(pixels, valid, s, lateral)
 
@@ -151,9 +155,9 @@ def _rows(camera: Camera, path: EgoPath) -> tuple[Array, Array] | None:
 def _strangeness(rolled: _Rolled) -> np.ndarray:
     """(R, C) float32: above 1 where a cell does not look like the road in front of the car."""
     width = round(PAINT_M / STEP_M) | 1
-    plain = cv2.morphologyEx(rolled.pixels, cv2.MORPH_OPEN, np.ones((1, width), np.uint8))
-    plain = cv2.morphologyEx(plain, cv2.MORPH_CLOSE, np.ones((1, width), np.uint8))
-    logs = np.log(cv2.GaussianBlur(plain, (3, 3), 0.8).astype(np.float32) + _DARK)
+    without_paint = cv2.morphologyEx(rolled.pixels, cv2.MORPH_OPEN, np.ones((1, width), np.uint8))
+    without_paint = cv2.morphologyEx(without_paint, cv2.MORPH_CLOSE, np.ones((1, width), np.uint8))
+    logs = np.log(cv2.GaussianBlur(without_paint, (3, 3), 0.8).astype(np.float32) + _DARK)
     bright = logs.mean(2)
     green = logs[..., 1] - (logs[..., 0] + logs[..., 2]) / 2
     blue = logs[..., 2] - logs[..., 0]
@@ -191,16 +195,16 @@ def _vehicles(bright: np.ndarray, valid: np.ndarray) -> np.ndarray:
     rise = np.zeros_like(bright)
     rise[:, reach:-reach] = np.abs(bright[:, 2 * reach :] - bright[:, : -2 * reach])
     sharp = cv2.dilate(rise, np.ones((1, 2 * reach + 1)))
-    found = np.zeros(bright.shape, bool)
-    for kind, least in ((cv2.MORPH_BLACKHAT, DARKER), (cv2.MORPH_TOPHAT, BRIGHTER)):
+    vehicles = np.zeros(bright.shape, bool)
+    for kind, contrast in ((cv2.MORPH_BLACKHAT, DARKER), (cv2.MORPH_TOPHAT, BRIGHTER)):
         depth = cv2.morphologyEx(bright, kind, wide)
-        run = cv2.morphologyEx((depth > share * least).astype(np.uint8), cv2.MORPH_OPEN, narrow) > 0
-        held = _held(run, sharp > SHARP * cv2.dilate(depth, narrow))
-        found |= (
-            cv2.morphologyEx(held.astype(np.uint8), cv2.MORPH_OPEN, np.ones((BASE_ROWS, 1), np.uint8)) > 0
+        run = cv2.morphologyEx((depth > share * contrast).astype(np.uint8), cv2.MORPH_OPEN, narrow) > 0
+        steady = _held(run, sharp > SHARP * cv2.dilate(depth, narrow))
+        vehicles |= (
+            cv2.morphologyEx(steady.astype(np.uint8), cv2.MORPH_OPEN, np.ones((BASE_ROWS, 1), np.uint8)) > 0
         )
     up = round(OBJECT_HEIGHT_M / ROW_M)
-    return cv2.dilate(found.astype(np.uint8), np.ones((up, 1), np.uint8), anchor=(0, up - 1)) > 0
+    return cv2.dilate(vehicles.astype(np.uint8), np.ones((up, 1), np.uint8), anchor=(0, up - 1)) > 0
 
 
 def _held(runs: np.ndarray, sharp: np.ndarray) -> np.ndarray:
@@ -216,9 +220,9 @@ def _slope(bright: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Steepness (R, C) of log brightness, and where it is steepest across its edge: soft shadow rims stay thin."""
     across, down = cv2.Sobel(bright, -1, 1, 0, ksize=3) / 8, cv2.Sobel(bright, -1, 0, 1, ksize=3) / 8
     slope = np.hypot(across, down)
-    beside = np.maximum(np.roll(slope, 1, 1), np.roll(slope, -1, 1))
+    neighbor_slope = np.maximum(np.roll(slope, 1, 1), np.roll(slope, -1, 1))
     above = np.maximum(np.roll(slope, 1, 0), np.roll(slope, -1, 0))
-    return slope, slope >= np.where(np.abs(across) > np.abs(down), beside, above)
+    return slope, slope >= np.where(np.abs(across) > np.abs(down), neighbor_slope, above)
 
 
 # --- back in the picture ----------------------------------------------------------------------------------
@@ -242,26 +246,26 @@ def _cells_of_pixels(camera: Camera, path: EgoPath, rolled: _Rolled) -> tuple[np
     return rows.reshape(shape).astype(np.float32), cols.reshape(shape).astype(np.float32)
 
 
-def _from_below(seen: np.ndarray, camera: Camera, stride: int) -> np.ndarray:
+def _from_below(strangeness: np.ndarray, camera: Camera, stride: int) -> np.ndarray:
     """(h, w) bool: ground up to the first object in each column; unknown cells (NaN) are not ground."""
-    free = np.zeros(seen.shape, bool)
-    tall = _object_rows(camera, seen.shape[0], stride)
-    strange = seen > 1
-    known = ~np.isnan(seen)
-    run, base = np.zeros(seen.shape[1]), np.zeros(seen.shape[1], int)
-    ended = np.zeros(seen.shape[1], bool)
-    for row in range(seen.shape[0] - 1, -1, -1):
+    free = np.zeros(strangeness.shape, bool)
+    tall = _object_rows(camera, strangeness.shape[0], stride)
+    strange = strangeness > 1
+    in_view = ~np.isnan(strangeness)
+    run, base = np.zeros(strangeness.shape[1]), np.zeros(strangeness.shape[1], int)
+    blocked = np.zeros(strangeness.shape[1], bool)
+    for row in range(strangeness.shape[0] - 1, -1, -1):
         if tall[row] == 0:
             break
         base = np.where((run == 0) & strange[row], row, base)
         # smooth doors and windows do not end an object at once
         run = np.where(strange[row], run + 1, np.maximum(run - SMOOTH_PART, 0))
-        ends = (run >= tall[row]) & ~ended
+        ends = (run >= tall[row]) & ~blocked
         if ends.any():
             for column in np.flatnonzero(ends):
                 free[row : base[column] + 1, column] = False
-            ended |= ends
-        free[row] = known[row] & ~ended
+            blocked |= ends
+        free[row] = in_view[row] & ~blocked
     return free
 
 
@@ -273,3 +277,25 @@ def _object_rows(camera: Camera, rows: int, stride: int) -> np.ndarray:
     ok = valid & top_valid
     height = np.where(ok, v - top[:, 1], 0)
     return np.where(ok, np.maximum(np.rint(height / stride), 2), 0).astype(int)
+
+
+# --- colour ground -----------------------------------------------------------------------------
+# Road guessed from its colour: for machines and lenses on which no network serves.
+
+
+class ColourGround:
+    """The weaker test: guesses the road from the colours before the car; parked cars and kerbs may pass as road."""
+
+    name = "colour"
+    options: Mapping[str, Any] = {}
+    weaker, uses_camera = True, True
+    identity: Mapping[str, Any] = {"version": "1"}
+
+    def perceive(self, frames: Sequence[Frame]) -> list[SceneView]:
+        return [self._view(frame) for frame in frames]
+
+    def _view(self, frame: Frame) -> SceneView:
+        free = find_clear_ground(frame.image, frame.camera, frame.path)
+        by = {"name": self.name, **self.identity}
+        height, width = frame.image.shape[:2]
+        return SceneView(free, np.zeros_like(free), (width, height), None, by)

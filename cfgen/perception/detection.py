@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cfgen.core.registry import Extra, Registry
+
 BoxPx = tuple[float, float, float, float]
 Points = tuple[tuple[float, float], ...]
 
@@ -69,3 +71,49 @@ class Detector(Protocol):
     def detect(self, image: np.ndarray, text: str) -> list[Detection]:
         """What ``text`` names in ``image`` (H, W, 3) uint8 RGB, best first."""
         ...
+
+
+# --- detector registry -------------------------------------------------------------------------
+# Segmenters and detectors by name.
+
+SEGMENTERS = Registry(
+    "segmenter",
+    "cfgen.masks",
+    {
+        "segment-anything": "cfgen.perception.segment_anything:SegmentAnything",
+        "sam2": "cfgen.perception.segment_anything:Sam2",
+        "sam3": "cfgen.perception.segment_anything:Sam3",
+    },
+    extras={
+        "segment-anything": Extra("sam", "segment_anything"),
+        "sam2": Extra("sam", "transformers"),
+        "sam3": Extra("sam", "transformers"),
+    },
+)
+DETECTORS = Registry(
+    "detector",
+    "cfgen.detectors",
+    {
+        "onnx": "cfgen.perception.onnx_detector:OnnxDetector",
+        "grounding-dino": "cfgen.perception.grounding_dino:GroundingDino",
+        "sam3": "cfgen.perception.segment_anything:Sam3Detector",
+    },
+    extras={"grounding-dino": Extra("sam", "transformers"), "sam3": Extra("sam", "transformers")},
+)
+
+
+def create_segmenter(name: str, options: Mapping[str, Any] | None = None) -> Segmenter:
+    """A segmenter with its options; its weights load at first use.
+
+    Raises:
+        InputError: unknown name, an option that it does not take, or a checkpoint that is not there.
+        MissingExtraError: its packages are not installed.
+    """
+    segmenter: Segmenter = SEGMENTERS.create(name, options or {})
+    return segmenter
+
+
+def create_detector(name: str, options: Mapping[str, Any] | None = None) -> Detector:
+    """A detector with its options. Raises as :func:`create_segmenter`."""
+    detector: Detector = DETECTORS.create(name, options or {})
+    return detector

@@ -35,13 +35,13 @@ class GroundingDino(Pretrained):
     def detect(self, image: np.ndarray, text: str) -> list[Detection]:
         model, processor = self._model
         # trained on lower-case phrases that end with a full stop
-        asked = text.lower().strip().rstrip(".") + "."
+        query = text.lower().strip().rstrip(".") + "."
         with self._torch().inference_mode(), self._autocast():
-            inputs = processor(images=np.array(image), text=asked, return_tensors="pt")
+            inputs = processor(images=np.array(image), text=query, return_tensors="pt")
             inputs = inputs.to(self.device)
             out = model(**inputs)
-            found = processor.post_process_grounded_object_detection(
+            results = processor.post_process_grounded_object_detection(
                 out, inputs["input_ids"], threshold=self.threshold, target_sizes=[image.shape[:2]]
             )[0]
-        boxes = zip(found["boxes"].tolist(), found["scores"].tolist(), strict=True)
+        boxes = zip(results["boxes"].tolist(), results["scores"].tolist(), strict=True)
         return sorted((Detection(tuple(box), score) for box, score in boxes), key=lambda d: -d.score)

@@ -34,7 +34,7 @@ _SUNSET = math.sin(math.radians(-0.8))
 #: A measured azimuth is right when it is within a quarter of the circle, rad.
 _RIGHT = math.radians(45)
 
-Source = Literal["told", "time and place", "sky", "shadows", "drive", "unknown"]
+Source = Literal["annotated", "time and place", "sky", "shadows", "drive", "unknown"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class SunDirection:
         vector: (3,) unit vector to it, ego frame at t0; None: known to be below the horizon or hidden. Where the
             source is ``unknown`` it is the likeliest one.
         confidence: in [0, 1]; of a measured direction, that its azimuth is right to within 45 degrees.
-        source: ``told`` by the scene, ``time and place``, ``sky`` (its disc, or the sky's brightness), ``shadows`` (on
+        source: ``annotated``, ``time and place``, ``sky`` (its disc, or the sky's brightness), ``shadows`` (on
             the road, or the darker side of the view), ``drive`` (it takes other frames of the drive), or ``unknown``.
         disagreement_deg: azimuth between time and place and what the frame surely shows, else None.
     """
@@ -207,14 +207,14 @@ def dark_side(frame: LightProbe) -> float:
     return _darker_left(frame, frame.band(-0.22, 0.06) & (frame.lum < 0.8) & ~(blue & (frame.rows < 0)), 0.01)
 
 
-def _darker_left(frame: LightProbe, among: np.ndarray, least: float) -> float:
+def _darker_left(frame: LightProbe, among: np.ndarray, min_share: float) -> float:
     """How much darker (log) the left is than the right, ``among`` (h, w) pixels; 0 where either has too few."""
     width = frame.lum.shape[1]
     logs = np.log(np.maximum(frame.lum, 2e-3))
     halves = []
     for part in (slice(0, int(0.42 * width)), slice(int(0.58 * width), width)):
         pixels = among[:, part]
-        if not pixels.any() or pixels.mean() < least:
+        if not pixels.any() or pixels.mean() < min_share:
             return 0.0
         halves.append(float(logs[:, part][pixels].mean()))
     return float(np.clip(halves[1] - halves[0], -2, 2))
@@ -226,9 +226,9 @@ def _sky_slope(frame: LightProbe, field_deg: float) -> float:
     clear = frame.sky() & (frame.linear[..., 2] > 1.3 * frame.linear[..., 0])
     steps = []
     for y in range(0, frame.height, 4):
-        left, right = clear[y, :quarter], clear[y, -quarter:]
-        if left.mean() > 0.6 and right.mean() > 0.6:
-            ends = (np.median(frame.lum[y, :quarter][left]), np.median(frame.lum[y, -quarter:][right]))
+        left_sky, right = clear[y, :quarter], clear[y, -quarter:]
+        if left_sky.mean() > 0.6 and right.mean() > 0.6:
+            ends = (np.median(frame.lum[y, :quarter][left_sky]), np.median(frame.lum[y, -quarter:][right]))
             steps.append(math.log(ends[0] / ends[1]))
     return float(np.median(steps)) / (0.75 * max(field_deg, 1.0)) if len(steps) >= 4 else 0.0
 
@@ -317,9 +317,9 @@ def shadow_axis(image: np.ndarray, camera: Camera, path: EgoPath) -> ShadowAxis:
 
 def _driven_over(camera: Camera, path: EgoPath, shape: tuple[int, ...], scale: float) -> np.ndarray:
     """(h, w) bool: the strip of ground before the car that it will drive over."""
-    ahead, rims = np.arange(3.0, LIGHT.far_m), []
+    distances, rims = np.arange(3.0, LIGHT.far_m), []
     for lateral in (LIGHT.half_m, -LIGHT.half_m):
-        x, y, _ = path.at(ahead, lateral)
+        x, y, _ = path.at(distances, lateral)
         px, valid = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
         rims.append((px[valid] + 0.5) * scale - 0.5)
     strip = np.zeros(shape, np.uint8)
@@ -379,8 +379,8 @@ def _wetness(frame: LightProbe, hardness: float) -> float:
     log = np.log(np.maximum(frame.lum, 3e-3)).astype(np.float32)
     grid = np.stack(np.meshgrid(np.arange(log.shape[1]), np.arange(height)), -1).reshape(-1, 2)
     ground, valid = ground_points(frame.camera, (grid + 0.5) / frame.scale - 0.5)
-    ahead = valid & (ground[:, 0] > 0) & (ground[:, 0] < 200) & (np.abs(ground[:, 1]) < 4)
-    road = ahead.reshape(log.shape)[horizon + near : horizon + deep]
+    on_strip = valid & (ground[:, 0] > 0) & (ground[:, 0] < 200) & (np.abs(ground[:, 1]) < 4)
+    road = on_strip.reshape(log.shape)[horizon + near : horizon + deep]
     if road.sum() < 300:
         return 0.0
     below = np.clip(
@@ -422,7 +422,7 @@ def estimate_light(
     >>> road = np.full((90, 160, 3), 120, np.uint8)
     >>> camera = Camera(width=160, height=90, fx=140, fy=140, cx=79.5, cy=44.5)
     >>> estimate_light(road, camera, extra={"sun": [0, 1, 1]}).sun.source
-    'told'
+    'annotated'
     """
     frame = probe_light(image, camera)
     own = light_clues(frame, image, path)
@@ -432,7 +432,7 @@ def estimate_light(
     if extra and "sun" in extra:
         stated = extra["sun"]
         vector = None if stated is None else np.asarray(stated, float) / np.linalg.norm(stated)
-        sun, hard = SunDirection(vector, 1.0, "told"), float(vector is not None)
+        sun, hard = SunDirection(vector, 1.0, "annotated"), float(vector is not None)
     elif (vector := sun_by_time(timestamp, extra or {})) is not None:
         if vector[2] < _SUNSET:
             sun, hard = SunDirection(None, 1.0, "time and place"), 0.0

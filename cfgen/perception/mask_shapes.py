@@ -34,11 +34,11 @@ def polygon(shape: tuple[int, ...], points: np.ndarray) -> np.ndarray:
 def touching(mask: np.ndarray, seed: np.ndarray) -> np.ndarray:
     """(H, W) bool: the connected parts of ``mask`` that share a pixel with ``seed``, both (H, W) bool."""
     _, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=8)
-    kept = np.zeros(labels.max() + 1, bool)
-    kept[labels[mask & seed]] = True
-    kept[0] = False
-    found: np.ndarray = kept[labels]
-    return found
+    touches = np.zeros(labels.max() + 1, bool)
+    touches[labels[mask & seed]] = True
+    touches[0] = False
+    parts: np.ndarray = touches[labels]
+    return parts
 
 
 def box_around(mask: np.ndarray) -> tuple[float, float, float, float]:
@@ -51,8 +51,8 @@ def iou(a: tuple[float, ...], b: tuple[float, ...]) -> float:
     """Intersection over union of two boxes x0, y0, x1, y1."""
     width, height = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
     shared = max(width, 0.0) * max(height, 0.0)
-    both = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - shared
-    return shared / both if both > 0 else 0.0
+    union = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - shared
+    return shared / union if union > 0 else 0.0
 
 
 def share_above_horizon(mask: np.ndarray, camera: Camera) -> float:

@@ -96,8 +96,8 @@ class RoadNetwork:
             images = [frame.image for frame in group]
             roads = [self._view(*of) for of in zip(images, self.logits(images), strict=True)]
             if self._things:
-                found = self._things.find_in_all(images, roads)
-                roads = [replace(road, things=things) for road, things in zip(roads, found, strict=True)]
+                things_of = self._things.find_in_all(images, roads)
+                roads = [replace(road, things=things) for road, things in zip(roads, things_of, strict=True)]
             views += roads
         return views
 
@@ -176,8 +176,8 @@ class RoadNet(RoadNetwork):
         self.identity = {**self.identity, "reading": READING}
 
     def _read(self, *answer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        [both] = answer
-        return both[0, 0], both[0, 1]
+        [logits] = answer
+        return logits[0, 0], logits[0, 1]
 
 
 def _logit(probability: float) -> float:
@@ -186,8 +186,8 @@ def _logit(probability: float) -> float:
 
 def _surface(road: np.ndarray, lines: np.ndarray) -> np.ndarray:
     """(h, w) bool: road, with the paint on it."""
-    beside = cv2.dilate(road.astype(np.uint8), np.ones((_PAINT, _PAINT), np.uint8)) > 0
-    return without_specks(road | (lines & beside))
+    near_road = cv2.dilate(road.astype(np.uint8), np.ones((_PAINT, _PAINT), np.uint8)) > 0
+    return without_specks(road | (lines & near_road))
 
 
 def _whole(sure: np.ndarray, likely: np.ndarray) -> np.ndarray:
@@ -197,19 +197,19 @@ def _whole(sure: np.ndarray, likely: np.ndarray) -> np.ndarray:
     """
     size = round(_GAP * sure.shape[1]) | 1
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
-    whole = sure | ((cv2.morphologyEx(sure.astype(np.uint8), cv2.MORPH_CLOSE, disc) > 0) & likely)
-    whole[:-1] |= whole[1:] & likely[:-1]
-    return whole
+    surface = sure | ((cv2.morphologyEx(sure.astype(np.uint8), cv2.MORPH_CLOSE, disc) > 0) & likely)
+    surface[:-1] |= surface[1:] & likely[:-1]
+    return surface
 
 
 def without_specks(road: np.ndarray) -> np.ndarray:
     """(h, w) bool without islands and holes smaller than SPECK of it."""
-    least = SPECK * road.size
+    min_cells = SPECK * road.size
     for filled in (True, False):
         count, labels, stats, _ = cv2.connectedComponentsWithStats(
             (road == filled).astype(np.uint8), connectivity=4
         )
-        small = np.flatnonzero(stats[:, cv2.CC_STAT_AREA] < least)
+        small = np.flatnonzero(stats[:, cv2.CC_STAT_AREA] < min_cells)
         small = small[small > 0] if count > 1 else small[:0]
         road = np.where(np.isin(labels, small), not filled, road)
     return road

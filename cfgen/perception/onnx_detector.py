@@ -68,15 +68,15 @@ class OnnxDetector:
 
         What is seen as something else, and more certainly so, is not told.
         """
-        wanted = {word.strip() for word in text.split(",")} if text else set(self.classes)
-        return [found for kind, found in self.see(image) if kind in wanted]
+        classes = {word.strip() for word in text.split(",")} if text else set(self.classes)
+        return [detection for kind, detection in self.see(image) if kind in classes]
 
     def see(self, image: np.ndarray) -> list[tuple[str, Detection]]:
         """Each thing once with the class that it is most certainly of, best first; ``image`` (H, W, 3) uint8 RGB."""
         boxes = self._net.look(image, self.threshold)
         order = np.argsort(-boxes.score, kind="stable")
-        told = [inside((*boxes.box[i].tolist(),), image.shape) for i in order]
-        kept_ones = ((order[at], told[at]) for at in one_of_each(told))
+        boxes_px = [inside((*boxes.box[i].tolist(),), image.shape) for i in order]
+        kept_ones = ((order[at], boxes_px[at]) for at in one_of_each(boxes_px))
         return [(self.classes[boxes.kind[i]], Detection(box, float(boxes.score[i]))) for i, box in kept_ones]
 
 

@@ -16,7 +16,7 @@ PERCEIVERS = Registry(
     {
         "road-net": "cfgen.perception.networks:RoadNet",
         "twinlitenet": "cfgen.perception.networks:TwinLiteNet",
-        "colour": "cfgen.perception.colour_ground:ColourGround",
+        "colour": "cfgen.perception.clear_ground:ColourGround",
     },
 )
 
@@ -27,8 +27,8 @@ def create_perceiver(name: str, options: Mapping[str, Any] | None = None) -> Per
     Raises:
         InputError: unknown name, an option that it does not take, or a model file that is missing, damaged or another.
     """
-    made: Perceiver = PERCEIVERS.create(name or DEFAULT, options or {})
-    return made
+    perceiver: Perceiver = PERCEIVERS.create(name or DEFAULT, options or {})
+    return perceiver
 
 
 def seen_by(name: str, decided: Collection[str] = ()) -> str:
@@ -40,10 +40,10 @@ def seen_by(name: str, decided: Collection[str] = ()) -> str:
     words = (
         f"{name} (the weaker test: it guesses the road from its colour)" if about(name, "weaker") else name
     )
-    others = [other for other in decided if other != name]
-    if others:
-        words += f"; where it was unsure, in {len(others)} of {len(decided)} cases, "
-        words += f"{seen_by(others[0])} within its likely road"
+    deciders = [decider for decider in decided if decider != name]
+    if deciders:
+        words += f"; where it was unsure, in {len(deciders)} of {len(decided)} cases, "
+        words += f"{seen_by(deciders[0])} within its likely road"
     return words
 
 

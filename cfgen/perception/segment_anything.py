@@ -8,8 +8,8 @@ import numpy as np
 
 from cfgen.core.errors import InputError, MissingExtraError, SetupError
 from cfgen.models.files import FILES, kept
-from cfgen.perception.detection import Prompt, Segment
-from cfgen.perception.torch_model import TorchModel, file_hash
+from cfgen.perception.detection import Detection, Prompt, Segment
+from cfgen.perception.torch_model import Pretrained, TorchModel, file_hash
 
 _WHAT = "segmenter 'segment-anything'"
 
@@ -40,10 +40,10 @@ class SegmentAnything(TorchModel):
         except ImportError as error:
             raise MissingExtraError(_WHAT, "sam", error) from error
         self._package = segment_anything
-        known = sorted(set(segment_anything.sam_model_registry) - {"default"})
-        if model_type not in known:
+        models = sorted(set(segment_anything.sam_model_registry) - {"default"})
+        if model_type not in models:
             raise InputError(
-                f"{_WHAT}: option 'model_type': expected one of {', '.join(known)}, found {model_type!r}"
+                f"{_WHAT}: option 'model_type': expected one of {', '.join(models)}, found {model_type!r}"
             )
         option = f"{_WHAT}: option 'checkpoint'"
         self._published = FILES.get(f"sam_{model_type}")
@@ -91,8 +91,8 @@ class SegmentAnything(TorchModel):
             corners = predictor.transform.apply_boxes(np.array(prompt.box, float), size)
             box = torch.as_tensor(corners, dtype=torch.float32, device=self.device)
         masks, scores, _ = predictor.predict_torch(points, labels, box, multimask_output=True)
-        made = zip(masks[0].cpu().numpy(), scores[0].float().tolist(), strict=True)
-        return sorted((Segment(mask, score) for mask, score in made), key=lambda s: -s.score)
+        segments = zip(masks[0].cpu().numpy(), scores[0].float().tolist(), strict=True)
+        return sorted((Segment(mask, score) for mask, score in segments), key=lambda s: -s.score)
 
     def _load(self) -> tuple[Any, str]:
         """The model on its device and the hash of its weights.
@@ -117,3 +117,131 @@ class SegmentAnything(TorchModel):
             if wrong:
                 raise SetupError(f"{_WHAT}: {self._file}: {wrong}; {self._advice}")
         return model.to(self.device).eval(), weights_hash
+
+
+# --- sam2 --------------------------------------------------------------------------------------
+# SAM 2 through transformers.
+
+
+class PromptedModel(Pretrained):
+    """A model of transformers that takes points and boxes: SAM 2, and the part of SAM 3 that descends from it.
+
+    Args:
+        model: a folder, or a name on the hub. revision: of the latter.
+        min_score: segments of which it thinks less are no evidence.
+    """
+
+    name: str
+    #: class names in transformers
+    classes: tuple[str, str]
+    #: patterns in the names of its weights, and what takes their place
+    renamed: Mapping[str, str] = {}
+
+    def __init__(
+        self,
+        model: str,
+        revision: str = "",
+        device: str = "auto",
+        dtype: str = "auto",
+        min_score: float = 0.8,
+    ) -> None:
+        super().__init__(f"segmenter '{self.name}'", model, revision, device, dtype, min_score=min_score)
+        self.min_score = min_score
+
+    def _load(self) -> tuple[Any, Any]:
+        return self._pretrained(*self.classes, self.renamed)
+
+    def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:
+        with self._torch().inference_mode():
+            embedding = self._embedded.of(image, self._look)
+            return [self._one(image, embedding, prompt) for prompt in prompts]
+
+    def _look(self, image: np.ndarray) -> Any:
+        model, processor = self._model
+        pixels = processor(images=np.array(image), return_tensors="pt")["pixel_values"]
+        with self._autocast():
+            levels = model.get_image_embeddings(pixels.to(self.device))
+        return [level.float() for level in levels]
+
+    def _one(self, image: np.ndarray, embedding: Any, prompt: Prompt) -> list[Segment]:
+        model, processor = self._model
+        size = [list(image.shape[:2])]
+        prompts: dict[str, Any] = {}
+        if points := [list(map(float, p)) for p in (*prompt.inside, *prompt.outside)]:
+            prompts["input_points"] = [[points]]
+            prompts["input_labels"] = [[[1] * len(prompt.inside) + [0] * len(prompt.outside)]]
+        if prompt.box is not None:
+            prompts["input_boxes"] = [[list(map(float, prompt.box))]]
+        inputs = processor(original_sizes=size, return_tensors="pt", **prompts)
+        tensors = {key: value.to(self.device) for key, value in inputs.items() if key.startswith("input_")}
+        out = model(image_embeddings=embedding, multimask_output=True, **tensors)
+        masks = processor.post_process_masks(out.pred_masks.cpu(), size)[0][0]
+        segments = zip(masks.numpy().astype(bool), out.iou_scores[0, 0].tolist(), strict=True)
+        return sorted((Segment(mask, score) for mask, score in segments), key=lambda s: -s.score)
+
+
+class Sam2(PromptedModel):
+    """SAM 2: checkpoints such as ``facebook/sam2.1-hiera-large``."""
+
+    name = "sam2"
+    classes = ("Sam2Model", "Sam2Processor")
+
+
+# --- sam3 --------------------------------------------------------------------------------------
+# SAM 3 through transformers: prompted like SAM 2, or by name.
+
+
+class Sam3(PromptedModel):
+    """SAM 3: the promptable part of checkpoints such as ``facebook/sam3``."""
+
+    name = "sam3"
+    classes = ("Sam3TrackerModel", "Sam3TrackerProcessor")
+    #: transformers writes this prefix twice when it saves the whole model, and does not find it again
+    renamed: Mapping[str, str] = {r"^tracker_model\.tracker_model\.": "tracker_model."}
+
+
+class Sam3Detector(Pretrained):
+    """SAM 3: the part of the same checkpoints that finds every instance of what a text names, with its mask.
+
+    Args:
+        model: a folder, or a name on the hub. revision: of the latter.
+        threshold: detections with a lower score are left out.
+    """
+
+    name = "sam3"
+
+    def __init__(
+        self,
+        model: str,
+        revision: str = "",
+        device: str = "auto",
+        dtype: str = "auto",
+        threshold: float = 0.4,
+    ) -> None:
+        super().__init__("detector 'sam3'", model, revision, device, dtype, threshold=threshold)
+        self.threshold = threshold
+
+    def _load(self) -> tuple[Any, Any]:
+        return self._pretrained("Sam3Model", "Sam3Processor")
+
+    def detect(self, image: np.ndarray, text: str) -> list[Detection]:
+        model, processor = self._model
+        with self._torch().inference_mode(), self._autocast():
+            inputs = processor(images=np.array(image), text=text, return_tensors="pt")
+            inputs = inputs.to(self.device)
+            out = model(**{k: v for k, v in inputs.items() if k != "original_sizes"})
+            results = processor.post_process_instance_segmentation(
+                out, threshold=self.threshold, target_sizes=[image.shape[:2]]
+            )[0]
+        return sorted(
+            (
+                Detection(tuple(box), score, mask)
+                for box, score, mask in zip(
+                    results["boxes"].float().tolist(),
+                    results["scores"].float().tolist(),
+                    results["masks"].cpu().numpy().astype(bool),
+                    strict=True,
+                )
+            ),
+            key=lambda d: -d.score,
+        )

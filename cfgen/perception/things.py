@@ -55,21 +55,21 @@ class ThingNetwork:
 
     Args:
         path: the ONNX file; "fastestdet" takes the one that ``cfgen models get fastestdet`` keeps.
-        least: score of a thing that is told. device: as :class:`BoxNetwork` takes it.
+        min_score: of a thing. device: as :class:`BoxNetwork` takes it.
 
     Raises:
         InputError: the file is missing or another, ``cv2.dnn`` cannot read it, or the device is not there.
         MissingExtraError: a device without what it needs.
     """
 
-    def __init__(self, path: str, least: float = LEAST, device: str = "") -> None:
+    def __init__(self, path: str, min_score: float = LEAST, device: str = "") -> None:
         file, what = FILES[_NAME], "perception: option 'things'"
         data = read_file(kept(_NAME, what) if path == _NAME else Path(path), what, file.advice)
         digest = hash_bytes(data)
         if wrong := file.wrong(len(data), digest.removeprefix("sha256:")):
             raise InputError(f"{what}: {path}: {wrong}; {file.advice}")
         self.identity: Mapping[str, Any] = {"things": digest}
-        self._net, self._least = BoxNetwork(what, data, file.advice, device=device), least
+        self._net, self._least = BoxNetwork(what, data, file.advice, device=device), min_score
 
     def find(self, image: np.ndarray, road: SceneView | None = None) -> tuple[Thing, ...]:
         """What is in a frame, the most certain first: in the whole of it, and in windows along the horizon.
@@ -90,10 +90,10 @@ class ThingNetwork:
             windows = [(0, 0, width, height), *_windows(width, height, _far_end(road))]
             places += [(image, window) for window in windows]
             whose += [number] * len(windows)
-        found: list[list[Thing]] = [[] for _ in images]
+        per_image: list[list[Thing]] = [[] for _ in images]
         for number, things in zip(whose, self._look(places), strict=True):
-            found[number] += things
-        return [_apart(things) for things in found]
+            per_image[number] += things
+        return [_apart(things) for things in per_image]
 
     def find_in(self, image: np.ndarray, window: BoxPx) -> tuple[Thing, ...]:
         """What is in one window (x0, y0, x1, y1), pixels, of the frame, looked at by itself and scaled up."""
@@ -106,7 +106,7 @@ class ThingNetwork:
 
     def _look(self, places: Sequence[_Place], cut: bool = True) -> list[list[Thing]]:
         """Boxes in the frame, of each window; ``cut``: without those at an edge of it that is none of the frame."""
-        found = []
+        per_image = []
         parts = [image[y0:y1, x0:x1] for image, (x0, y0, x1, y1) in places]
         for (image, window), boxes in zip(places, self._net.look_at_all(parts, self._least), strict=True):
             things = []
@@ -114,8 +114,8 @@ class ThingNetwork:
                 box = window[0] + a, window[1] + b, window[0] + c, window[1] + d
                 if COCO[kind] in KINDS and not (cut and _at_an_edge(box, window, image.shape)):
                     things.append(Thing(COCO[kind], inside(box, image.shape), round(float(score), 3)))
-            found.append(things)
-        return found
+            per_image.append(things)
+        return per_image
 
 
 def _far_end(road: SceneView | None) -> float:
@@ -127,15 +127,15 @@ def _far_end(road: SceneView | None) -> float:
 
 def _windows(width: int, height: int, horizon: float) -> list[tuple[int, int, int, int]]:
     """Squares along the horizon, larger ones first."""
-    made = []
+    windows = []
     for tall, wide in WINDOWS:
         side = max(min(round(tall * height), width), 1)
         top = round(min(max(horizon * height - HORIZON * side, 0), height - side))
         room = max(round(wide * width), side) - side
         count = 1 + math.ceil(room / (side * (1 - OVERLAP)))
-        for left in np.linspace(0, room, count) + (width - side - room) / 2:
-            made.append((round(left), top, round(left) + side, top + side))
-    return made
+        for column in np.linspace(0, room, count) + (width - side - room) / 2:
+            windows.append((round(column), top, round(column) + side, top + side))
+    return windows
 
 
 def _at_an_edge(box: BoxPx, window: tuple[int, int, int, int], shape: tuple[int, ...]) -> bool:
@@ -149,7 +149,7 @@ def _at_an_edge(box: BoxPx, window: tuple[int, int, int, int], shape: tuple[int,
     )
 
 
-def _apart(found: Sequence[Thing]) -> tuple[Thing, ...]:
+def _apart(things: Sequence[Thing]) -> tuple[Thing, ...]:
     """Each thing once, by its most certain box."""
-    order = sorted(found, key=lambda t: (-t.score, t.box))
+    order = sorted(things, key=lambda t: (-t.score, t.box))
     return tuple(order[i] for i in one_of_each([t.box for t in order]))

@@ -67,14 +67,16 @@ class Pretrained(TorchModel):
     ``more`` are the options that only this backend has.
     """
 
-    def __init__(self, what: str, model: str, revision: str, device: str, dtype: str, **more: float) -> None:
+    def __init__(
+        self, what: str, model: str, revision: str, device: str, dtype: str, **options: float
+    ) -> None:
         super().__init__(what, device, dtype)
         self.options: Mapping[str, Any] = {
             "model": model,
             "revision": revision,
             "device": self.device,
             "dtype": self.dtype,
-            **more,
+            **options,
         }
         self._source, self._revision = model, revision
         try:
@@ -117,19 +119,19 @@ class Pretrained(TorchModel):
             how["key_mapping"] = dict(renamed)
         try:
             prepare = getattr(self._transformers, processor).from_pretrained(self._source, **where)
-            made, notes = getattr(self._transformers, model).from_pretrained(self._source, **how)
+            model_instance, notes = getattr(self._transformers, model).from_pretrained(self._source, **how)
         except Exception as error:  # each file format has errors of its own
             raise SetupError(
                 f"{self._what}: cannot load '{self._source}' as {model} ({str(error).splitlines()[0][:200]}); "
                 "give the folder or the name of such a checkpoint as option model"
             ) from error
-        missing, whole = len(notes["missing_keys"]), len(made.state_dict())
-        if missing > MISSING * whole:
+        missing, total = len(notes["missing_keys"]), len(model_instance.state_dict())
+        if missing > MISSING * total:
             raise SetupError(
-                f"{self._what}: '{self._source}' lacks {missing} of the {whole} weights of {model}: it is a "
+                f"{self._what}: '{self._source}' lacks {missing} of the {total} weights of {model}: it is a "
                 "checkpoint of something else; give another as option model"
             )
-        return made.to(self.device).eval(), prepare
+        return model_instance.to(self.device).eval(), prepare
 
     @property
     def identity(self) -> Mapping[str, Any]:

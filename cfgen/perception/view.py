@@ -1,6 +1,7 @@
 """What one frame shows: road, lane lines, vehicles and people."""
 
 import io
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +12,10 @@ import numpy as np
 from PIL import Image, PngImagePlugin
 
 from cfgen.core.hashing import hash_image
+from cfgen.geometry.camera import project
 from cfgen.geometry.lens import Array
+from cfgen.geometry.path import EgoPath
+from cfgen.records import Camera
 
 BoxPx = tuple[float, float, float, float]
 #: Cells by which a polygon may reach beyond the far end of road.
@@ -76,8 +80,8 @@ class SceneView:
         at = np.rint(np.clip(np.nan_to_num(self.cells(px), nan=-9.0), -9, 1e6)).astype(int)
         inside = ((at >= 0) & (at < plane.shape[::-1])).all(1)
         at = np.clip(at, 0, np.array(plane.shape[::-1]) - 1)
-        found: np.ndarray = inside & plane[at[:, 1], at[:, 0]]
-        return found
+        hits: np.ndarray = inside & plane[at[:, 1], at[:, 0]]
+        return hits
 
     def share(self, polygon: Array) -> float:
         """Share of a convex polygon (N, 2), pixels, that is road; what lies outside the frame does not count.
@@ -97,8 +101,8 @@ class SceneView:
         cv2.fillConvexPoly(part, hull, 1)
         cv2.polylines(part, [hull], True, 1)
         count = int(part.sum())
-        seen = self.road[low[1] : high[1], low[0] : high[0]] & (part > 0)
-        return float(seen.sum() / count) if count else 0.0
+        road_cells = self.road[low[1] : high[1], low[0] : high[0]] & (part > 0)
+        return float(road_cells.sum() / count) if count else 0.0
 
     def before(self, box: Array, foot: float) -> list[Thing]:
         """Things that stand nearer than a hazard and reach into its box.
@@ -115,13 +119,13 @@ class SceneView:
             and thing.box[3] > foot + reach_y
         ]
 
-    def within(self, other: "SceneView") -> "SceneView":
+    def within(self, limit: "SceneView") -> "SceneView":
         """Its road where the ``other`` finds that likely, and what the other is sure of, on its own grid."""
         size = self.road.shape[::-1]
-        likely = other.road if other.likely is None else other.likely
+        likely = limit.road if limit.likely is None else limit.likely
         sure, likely = (
             cv2.resize(plane.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
-            for plane in (other.road, likely)
+            for plane in (limit.road, likely)
         )
         return replace(self, road=sure | (self.road & likely))
 
@@ -137,9 +141,9 @@ class SceneView:
         likely = np.zeros_like(self.road) if self.likely is None else self.likely
         planes = np.stack([self.lanes, self.road, likely], -1).astype(np.uint8) * 255
         things = None if self.things is None else [[t.kind, [*t.box], t.score] for t in self.things]
-        told = {"size": list(self.size), "things": things, "by": dict(self.by)}
+        metadata = {"size": list(self.size), "things": things, "by": dict(self.by)}
         text = PngImagePlugin.PngInfo()
-        text.add_text(_TEXT, json.dumps(told, sort_keys=True, allow_nan=False))
+        text.add_text(_TEXT, json.dumps(metadata, sort_keys=True, allow_nan=False))
         out = io.BytesIO()
         Image.fromarray(planes).save(out, "PNG", pnginfo=text, compress_level=1)
         return out.getvalue()
@@ -149,10 +153,74 @@ class SceneView:
         """Raises ValueError, KeyError or OSError where the bytes are no stored view."""
         with Image.open(io.BytesIO(data)) as picture:
             planes = np.asarray(picture.convert("RGB")) > 127
-            told = json.loads(picture.info[_TEXT])
-        things = told["things"]
+            metadata = json.loads(picture.info[_TEXT])
+        things = metadata["things"]
         if things is not None:
             things = tuple(Thing(kind, tuple(box), score) for kind, box, score in things)
-        width, height = told["size"]
+        width, height = metadata["size"]
         lanes, road, likely = (planes[..., i].copy() for i in range(3))
-        return cls(road, lanes, (width, height), things, told["by"], likely if likely.any() else None)
+        return cls(road, lanes, (width, height), things, metadata["by"], likely if likely.any() else None)
+
+
+# --- hood --------------------------------------------------------------------------------------
+# Which bottom rows of a picture show the car itself: they stay the same while the car drives.
+
+#: Without past frames the hood is taken to start here, as a share of the height.
+FALLBACK = 0.92
+#: Rows whose mean change over time stays below this (8 bit) do not show the road.
+STILL = 2.5
+_WIDTH = 160
+
+
+def hood_row(camera: Camera, frames: Mapping[tuple[str, float], np.ndarray] | None) -> float:
+    """First row of the car's own hood in the front camera's picture; its height when no hood shows.
+
+    Args:
+        frames: (H, W, 3) uint8 by camera and time. With fewer than three of this camera, or in a car that does not
+            move, FALLBACK of the height.
+    """
+    times = sorted(t for name, t in frames or {} if name == camera.name)
+    if frames is None or len(times) < 3:
+        return FALLBACK * camera.height
+    small = [_small(frames[camera.name, t]) for t in times]
+    change = np.mean([np.abs(a - b).mean(1) for a, b in itertools.pairwise(small)], 0)
+    if change.max() < 2 * STILL:
+        return FALLBACK * camera.height
+    still = 0
+    while still < len(change) and change[-1 - still] < STILL:
+        still += 1
+    return camera.height * (1 - still / len(change))
+
+
+def _small(image: np.ndarray) -> np.ndarray:
+    height = max(round(image.shape[0] * _WIDTH / image.shape[1]), 1)
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    return cv2.resize(grey, (_WIDTH, height), interpolation=cv2.INTER_AREA).astype(np.float32)
+
+
+# --- unsure ------------------------------------------------------------------------------------
+# Whether a network that sees road is sure enough of a scene to place things by it, or whether colours have to help.
+
+#: The car's path from and to, m ahead, and to either side of it: hazards stand there.
+_NEAR_M, _FAR_M, _HALF_M = 6.0, 45.0, 1.2
+#: Of what is likely road there, this share must be sure.
+SURE = 0.75
+#: Less likely road than this share of the path in view: something stands there, or there is no road. That is sure.
+_LEAST = 0.1
+
+
+def sure_share(view: SceneView, camera: Camera, path: EgoPath) -> float:
+    """Share of the likely road on the car's path that is sure road; 1.0 where there is next to none.
+
+    Args:
+        view: of the front frame at t0. camera, path: in the ego frame at t0.
+    """
+    s, lateral = np.meshgrid(np.arange(_NEAR_M, _FAR_M), np.linspace(-_HALF_M, _HALF_M, 5))
+    x, y, _ = path.at(s.ravel(), lateral.ravel())
+    px, valid = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
+    px = px[valid]
+    in_view = ((px >= 0) & (px < (camera.width, camera.height))).all(1)
+    likely = view.is_likely_road(px[in_view])
+    if likely.sum() <= _LEAST * max(int(in_view.sum()), 1):
+        return 1.0
+    return float(view.is_road(px[in_view])[likely].mean())

@@ -21,11 +21,9 @@ from cfgen.core.hashing import hash_image, hash_json
 from cfgen.core.paths import cache_dir
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.clear_ground import FAR_M
-from cfgen.perception.colour_ground import ColourGround
+from cfgen.perception.clear_ground import FAR_M, ColourGround
 from cfgen.perception.protocol import Frame, Perceiver
-from cfgen.perception.unsure import SURE, sure_share
-from cfgen.perception.view import SceneView
+from cfgen.perception.view import SURE, SceneView, sure_share
 from cfgen.records import Scene
 
 #: Views kept in memory: a case asks about each of its frames several times.
@@ -89,22 +87,22 @@ class Views:
     def see(self, frames: Sequence[Frame]) -> list[SceneView]:
         """What each shows: as kept, else looked at now, all at once."""
         keys = [self._key(frame) for frame in frames]
-        found = {key: view for key in keys if (view := self._known(key))}
-        missing = {key: frame for key, frame in zip(keys, frames, strict=True) if key not in found}
+        views = {key: view for key in keys if (view := self._known(key))}
+        missing = {key: frame for key, frame in zip(keys, frames, strict=True) if key not in views}
         if missing:
             new = self.perceiver.perceive(list(missing.values()))
             for key, view in zip(missing, new, strict=True):
                 if self.folder is not None:
                     write_bytes(self._file(key), view.png())
-                found[key] = self._keep(key, view)
-        return [found[key] for key in keys]
+                views[key] = self._keep(key, view)
+        return [views[key] for key in keys]
 
     def better_together(self, frames: Sequence[Frame]) -> bool:
         """Whether there are some that were not seen yet, by one that looks at several at once."""
         new = any(self._known(self._key(frame)) is None for frame in frames)
         return new and getattr(self.perceiver, "at_once", 1) > 1
 
-    def told(self, frame: Frame) -> dict[str, Any]:
+    def provenance(self, frame: Frame) -> dict[str, Any]:
         """Who decided what a frame shows, and its view's file and hash, for the provenance."""
         [view] = self.see([frame])
         file = {} if self.folder is None else {"file": self._place(self._key(frame))}
@@ -112,10 +110,17 @@ class Views:
 
     def scene(self, scene: Scene, images: Images) -> "SceneViews":
         """What these very frames show; of the last scenes that were asked about, what is worked out already."""
-        found = next((one for one in self._scenes if one.scene is scene and one.images is images), None)
-        if found is None:
-            self._scenes.append(found := SceneViews(self, scene, images))
-        return found
+        scene_views = next(
+            (
+                candidate
+                for candidate in self._scenes
+                if candidate.scene is scene and candidate.images is images
+            ),
+            None,
+        )
+        if scene_views is None:
+            self._scenes.append(scene_views := SceneViews(self, scene, images))
+        return scene_views
 
     @property
     def perceiver(self) -> Perceiver:
@@ -145,18 +150,18 @@ class Views:
         return f"{key[:2]}/{key}.png"
 
     def _key(self, frame: Frame) -> str:
-        told: list[Any] = [self._hash(frame.image), self.by]
+        parts: list[Any] = [self._hash(frame.image), self.by]
         if self._uses_camera:
-            told += [frame.camera.model_dump(mode="json"), hash_image(np.round(frame.path.xy, 6))]
-        return hash_json(told).removeprefix("sha256:")[:32]
+            parts += [frame.camera.model_dump(mode="json"), hash_image(np.round(frame.path.xy, 6))]
+        return hash_json(parts).removeprefix("sha256:")[:32]
 
     def _hash(self, image: np.ndarray) -> str:
-        found = self._hashes.get(id(image))
-        if found is None or found[0] is not image:
-            found = self._hashes[id(image)] = image, hash_image(image)
+        entry = self._hashes.get(id(image))
+        if entry is None or entry[0] is not image:
+            entry = self._hashes[id(image)] = image, hash_image(image)
             while len(self._hashes) > LIMIT:
                 self._hashes.popitem(last=False)
-        return found[1]
+        return entry[1]
 
 
 class SceneViews:
@@ -176,9 +181,9 @@ class SceneViews:
     @property
     def now(self) -> SceneView:
         """The front frame at t0."""
-        found = self.at(0.0)
-        assert found is not None
-        return found
+        view = self.at(0.0)
+        assert view is not None
+        return view
 
     @property
     def lanes_known(self) -> bool:
@@ -195,10 +200,12 @@ class SceneViews:
 
     def with_flat_ground(self) -> SceneView:
         """:attr:`now`, its road widened by verge and pavement that look as flat: for what is harmless."""
-        now = self.now
+        view = self.now
         [flat] = ColourGround().perceive([self._frame(self.scene.front.name, 0.0)])
-        other = cv2.resize(flat.road.astype(np.uint8), now.road.shape[::-1], interpolation=cv2.INTER_NEAREST)
-        return replace(now, road=now.road | (other > 0))
+        flat_road = cv2.resize(
+            flat.road.astype(np.uint8), view.road.shape[::-1], interpolation=cv2.INTER_NEAREST
+        )
+        return replace(view, road=view.road | (flat_road > 0))
 
     @property
     def times(self) -> list[float]:
@@ -208,8 +215,8 @@ class SceneViews:
     def at(self, t: float) -> SceneView | None:
         """What the front camera shows at ``t``, s relative to t0; None without a frame."""
         if t not in self._kept:
-            there = (self.scene.front.name, t) in self.images
-            self._kept[t] = self._see([self._frame(self.scene.front.name, t)])[0] if there else None
+            available = (self.scene.front.name, t) in self.images
+            self._kept[t] = self._see([self._frame(self.scene.front.name, t)])[0] if available else None
         return self._kept[t]
 
     def all(self) -> dict[float, SceneView]:
@@ -223,19 +230,19 @@ class SceneViews:
         return self._see([replace(self._frame(self.scene.front.name, 0.0), image=image)])[0]
 
     @property
-    def told(self) -> dict[str, Any]:
-        """As :meth:`Views.told` of the front frame at t0, with who was unsure where colours decide."""
+    def provenance(self) -> dict[str, Any]:
+        """As :meth:`Views.provenance` of the front frame at t0, with who was unsure where colours decide."""
         frame = self._frame(self.scene.front.name, 0.0)
-        told = self._by.told(frame)
+        record = self._by.provenance(frame)
         if self._by is self._views:
-            return told
-        return {**told, "within": self._views.told(frame), "sure_share": round(self._sure_share, 3)}
+            return record
+        return {**record, "within": self._views.provenance(frame), "sure_share": round(self._sure_share, 3)}
 
     def _see(self, frames: Sequence[Frame]) -> list[SceneView]:
-        seen = self._network(frames)
+        views = self._network(frames)
         if self._by is self._views:
-            return seen
-        return [view.within(unsure) for view, unsure in zip(self._by.see(frames), seen, strict=True)]
+            return views
+        return [view.within(unsure) for view, unsure in zip(self._by.see(frames), views, strict=True)]
 
     def _network(self, frames: Sequence[Frame]) -> list[SceneView]:
         """What it is that one sees by whose name the scene goes, sure or not."""

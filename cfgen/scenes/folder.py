@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import explain, png_bytes, read_image, read_json, stand_in, write_bytes
 from cfgen.core.hashing import hash_bytes, hash_json
-from cfgen.perception.lattice import Lattices, lattices_of
+from cfgen.perception.jpeg_grid import JpegGrids, jpeg_grids_of
 from cfgen.records import Frame, Scene
 from cfgen.scenes.format import SceneFile, content_of
 from cfgen.scenes.tags import own_tags
@@ -50,9 +50,9 @@ class SceneFolder:
             )
         return pixels
 
-    def lattices(self, frame: Frame, image: Image) -> Lattices:
+    def jpeg_grids(self, frame: Frame, image: Image) -> JpegGrids:
         """What JPEG a frame, whose pixels are ``image`` (H, W, 3), went through."""
-        return lattices_of((self.root / frame.image).read_bytes(), image)
+        return jpeg_grids_of((self.root / frame.image).read_bytes(), image)
 
     def front_frame(self) -> Frame:
         """The front camera's frame at t0."""

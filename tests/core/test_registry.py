@@ -15,7 +15,7 @@ from cfgen.judge.registry import JUDGES
 from cfgen.judge.rubrics.registry import RUBRICS
 from cfgen.metrics.registry import METRICS
 from cfgen.models.registry import MODELS
-from cfgen.perception.detector_registry import DETECTORS, SEGMENTERS
+from cfgen.perception.detection import DETECTORS, SEGMENTERS
 from cfgen.planners.registry import PLANNERS
 from cfgen.reporting.registry import SECTIONS
 from cfgen.scenes.importing import READERS

@@ -16,8 +16,7 @@ from cfgen.geometry.camera import project
 from cfgen.inpaint.edit import Edit, make_edits
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.judge.registry import create_judge
-from cfgen.perception.detection import Prompt
-from cfgen.perception.detector_registry import create_detector, create_segmenter
+from cfgen.perception.detection import Prompt, create_detector, create_segmenter
 from cfgen.perception.protocol import Frame
 from cfgen.perception.registry import create_perceiver, seen_by
 from cfgen.perception.views import Views

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import InputError, MissingExtraError
-from cfgen.perception.detection import Prompt
-from cfgen.perception.detector_registry import create_detector, create_segmenter
+from cfgen.perception.detection import Prompt, create_detector, create_segmenter
 from tests import tiny_masks
 
 pytest.importorskip("torch", reason='needs pip install ".[sam]"')

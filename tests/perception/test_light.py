@@ -166,7 +166,7 @@ def test_the_scene_wins_over_time_and_place_and_they_over_the_frame():
     assert sun.disagreement_deg == pytest.approx(40, abs=20)
     assert estimate_light(plain, CAMERA, PATH, DENVER, NOON).sun.disagreement_deg is None
     stated = estimate_light(image, CAMERA, PATH, DENVER | {"sun": [0, 2, 0]}, NOON)
-    assert (stated.sun.source, tuple(stated.sun.vector), stated.hardness) == ("told", (0, 1, 0), 1)
+    assert (stated.sun.source, tuple(stated.sun.vector), stated.hardness) == ("annotated", (0, 1, 0), 1)
     night = estimate_light(image, CAMERA, PATH, DENVER, "2003-10-17T07:30:30Z")
     assert (night.sun.source, night.sun.vector, night.hardness) == ("time and place", None, 0)
 

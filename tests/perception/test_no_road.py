@@ -14,7 +14,7 @@ from cfgen.benchmark.context import BuildContext
 from cfgen.core.files import read_image
 from cfgen.perception import no_road
 from cfgen.perception.camera import TOLD, Clue, doubts, fit_camera, why_unsure
-from cfgen.perception.colour_ground import ColourGround
+from cfgen.perception.clear_ground import ColourGround
 from cfgen.perception.no_road import NO_CLEAR, NO_ROAD, why_no_road, why_not_a_road_picture
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import Views

@@ -13,8 +13,7 @@ from cfgen.core.errors import InputError
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.edit import make_edits
 from cfgen.perception.box_network import COCO
-from cfgen.perception.detection import Detection
-from cfgen.perception.detector_registry import create_detector
+from cfgen.perception.detection import Detection, create_detector
 from cfgen.perception.onnx_detector import OnnxDetector
 from tests.benches import build_arguments, run
 from tests.benchmark.painted import job_of, placed

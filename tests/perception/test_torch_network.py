@@ -7,9 +7,8 @@ import pytest
 
 from cfgen.core.errors import CfgenError, InputError, MissingExtraError, SetupError
 from cfgen.perception.networks import RoadNetwork
-from cfgen.perception.onnx_network import OpenCv
+from cfgen.perception.onnx_network import OpenCv, TorchNetwork
 from cfgen.perception.registry import create_perceiver
-from cfgen.perception.torch_network import TorchNetwork
 from cfgen.perception.views import Views
 from cfgen.scenes.folder import load_scene
 from tests.benches import build_arguments, run

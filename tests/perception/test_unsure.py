@@ -9,9 +9,8 @@ import pytest
 from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.camera import project
 from cfgen.perception import registry
-from cfgen.perception.colour_ground import ColourGround
-from cfgen.perception.unsure import sure_share
-from cfgen.perception.view import SceneView
+from cfgen.perception.clear_ground import ColourGround
+from cfgen.perception.view import SceneView, sure_share
 from cfgen.perception.views import Views
 from cfgen.storage.store import Store
 from tests.benches import run
@@ -63,9 +62,9 @@ def test_of_the_path_likely_to_45_m_and_sure_to_20_m_a_third_is_sure():
 )
 def test_colours_decide_where_it_is_unsure(sure, likely, by):
     views = scene_views(sure, likely)
-    assert views.told["name"] == by
+    assert views.provenance["name"] == by
     assert views.lanes_known == (by == "eyes")
-    assert ("within" in views.told) == (by == "colour")
+    assert ("within" in views.provenance) == (by == "colour")
     assert views.again(drawn.road()).by["name"] == by
     assert {v.by["name"] for v in views.all().values()} == {by}
 
@@ -87,7 +86,7 @@ def test_colours_decide_only_of_what_is_likely_and_what_is_sure_stays():
 
 def test_others_are_not_backed(monkeypatch):
     monkeypatch.setattr(Eyes, "backed_by_colours", False)
-    assert scene_views(HEIGHT, ROW_45).told["name"] == "eyes"
+    assert scene_views(HEIGHT, ROW_45).provenance["name"] == "eyes"
 
 
 @pytest.mark.parametrize(("least", "by"), [(0.0, "road-net"), (2.0, "colour")])

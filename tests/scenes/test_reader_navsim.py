@@ -8,7 +8,7 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.hazards.history import HazardHistory
 from cfgen.hazards.occupancy import STOOD, HistoryInconsistency
-from cfgen.perception.colour_ground import ColourGround
+from cfgen.perception.clear_ground import ColourGround
 from cfgen.perception.light import PLACE_KEYS
 from cfgen.perception.views import Views
 from cfgen.records import Placement

@@ -10,7 +10,7 @@ import pytest
 
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
-from cfgen.perception.colour_ground import ColourGround
+from cfgen.perception.clear_ground import ColourGround
 from cfgen.perception.lanes import Unrolled
 from cfgen.perception.view import Thing
 from cfgen.scenes.choosing import draw, matching

@@ -155,13 +155,13 @@ def inserts(
     for i, folder in enumerate(folders):
         image = folder.image()
         key = (folder.scene.front.name, 0.0)
-        lattices = {key: folder.lattices(folder.front_frame(), image)}
+        jpeg_grids = {key: folder.jpeg_grids(folder.front_frame(), image)}
         for j, height in enumerate(heights):
             size = sprites.load(str(hazard.model), names[(i + j) % len(names)]).size
             place = placed(folder, hazard, Size(length=size[0], width=size[1], height=size[2]), height, i)
             if place is None or any(_taken(detector, image, place.box_px) for detector in detectors):
                 continue
-            job = EditJob(folder.scene, {key: image}, hazard, place, i, lattices=lattices)
+            job = EditJob(folder.scene, {key: image}, hazard, place, i, jpeg_grids=jpeg_grids)
             edit = make_edits([job], Composite())[0]
             if isinstance(edit, Edit):
                 yield Shown(

@@ -1,4 +1,4 @@
-"""The JPEG lattice of a frame: quantization tables, chroma subsampling and grid, from its file or from its pixels."""
+"""The JPEG grid of a frame: quantization tables, chroma subsampling and grid, from its file or from its pixels."""
 
 import math
 from collections import OrderedDict
@@ -20,41 +20,42 @@ BASIS = np.array(
         for k in range(8)
     ]
 )
-#: Example tables of ITU-T T.81, K.1, by row: encoders scale these by their quality.
-_LUMA = (
-    (16, 11, 10, 16, 24, 40, 51, 61),
-    (12, 12, 14, 19, 26, 58, 60, 55),
-    (14, 13, 16, 24, 40, 57, 69, 56),
-    (14, 17, 22, 29, 51, 87, 80, 62),
-    (18, 22, 37, 56, 68, 109, 103, 77),
-    (24, 35, 55, 64, 81, 104, 113, 92),
-    (49, 64, 78, 87, 103, 121, 120, 101),
-    (72, 92, 95, 98, 112, 100, 103, 99),
-)
-_CHROMA = (
-    (17, 18, 24, 47, 99, 99, 99, 99),
-    (18, 21, 26, 66, 99, 99, 99, 99),
-    (24, 26, 56, 99, 99, 99, 99, 99),
-    (47, 66, 99, 99, 99, 99, 99, 99),
-    *((99,) * 8,) * 4,
-)
-#: A file whose tables are no coarser than this on average leaves an older lattice visible below its own.
+#: A file whose tables are no coarser than this on average leaves an older grid visible below its own.
 _FINE = 6.0
-#: By so much of all coefficients more are next to none on the lattice than off it.
+#: By so much of all coefficients more are next to none on the grid than off it.
 _STANDS_OUT = 0.06
 #: Least periodicity of coefficients, 0 to 1, for a table to be taken as found, and the qualities tried.
 _PERIODIC, _QUALITIES = 0.35, range(40, 97)
-#: Part of the frame that a lattice is looked for in, pixels, and the least.
+#: Part of the frame that a grid is looked for in, pixels, and the least.
 _PART, _LEAST = (160, 256), 64
-#: Frames whose lattice is remembered.
-_KEPT = 256
+#: Frames whose grid is remembered.
+_REMEMBERED = 256
 #: Higher frequencies, which quantization sets to nothing, and lower ones, which are left to tell the steps by.
 _HIGH = np.add.outer(np.arange(8), np.arange(8)) >= 5
 _LOW = np.add.outer(np.arange(8), np.arange(8)) <= 5
 
+Table = tuple[tuple[int, ...], ...]
+
+
+def _rows(table: Any) -> Table:
+    flat = [int(v) for v in table]
+    return tuple(tuple(flat[8 * k : 8 * k + 8]) for k in range(8))
+
+
+def _standard_tables() -> tuple[Table, Table]:
+    """Luma's and chroma's example tables of ITU-T T.81, K.1, by row: encoders scale these by their quality."""
+    data = BytesIO()
+    Image.new("RGB", (16, 16)).save(data, "JPEG", quality=50)  # at which libjpeg writes them as they are
+    with Image.open(data) as file:
+        assert isinstance(file, JpegImagePlugin.JpegImageFile)
+        return _rows(file.quantization[0]), _rows(file.quantization[1])
+
+
+_TABLES = _standard_tables()
+
 
 @dataclass(frozen=True)
-class Lattice:
+class JpegGrid:
     """How a frame was compressed.
 
     Attributes:
@@ -63,22 +64,23 @@ class Lattice:
         phase: column and row of the first block's first pixel, in [0, 8 * sampling).
     """
 
-    luma: tuple[tuple[int, ...], ...]
-    chroma: tuple[tuple[int, ...], ...]
+    luma: Table
+    chroma: Table
     sampling: tuple[int, int] = (2, 2)
     phase: tuple[int, int] = (0, 0)
 
     @classmethod
     def of_quality(
         cls, quality: int, sampling: tuple[int, int] = (2, 2), phase: tuple[int, int] = (0, 0)
-    ) -> "Lattice":
+    ) -> "JpegGrid":
         """As an encoder with the tables of ITU-T T.81 and the common scale of qualities from 1 to 100 makes it."""
         scale = 5000 // quality if quality < 50 else 200 - 2 * quality
 
-        def scaled(table: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
+        def scaled(table: Table) -> Table:
             return tuple(tuple(min(max((v * scale + 50) // 100, 1), 255) for v in row) for row in table)
 
-        return cls(scaled(_LUMA), scaled(_CHROMA), sampling, phase)
+        luma, chroma = _TABLES
+        return cls(scaled(luma), scaled(chroma), sampling, phase)
 
     @property
     def report(self) -> dict[str, Any]:
@@ -90,38 +92,38 @@ class Lattice:
 
 
 #: What a frame went through, in this order; nothing for one without a trace of JPEG.
-Lattices = tuple[Lattice, ...]
+JpegGrids = tuple[JpegGrid, ...]
 
 
-def lattices_of(data: bytes, image: np.ndarray) -> Lattices:
+def jpeg_grids_of(data: bytes, image: np.ndarray) -> JpegGrids:
     """What a frame's file ``data`` tells of its compression, its pixels (H, W, 3) uint8 where the file tells nothing.
 
-    A file with fine tables may hold a frame that was compressed more coarsely before: that lattice is looked for too.
+    A file with fine tables may hold a frame that was compressed more coarsely before: that grid is looked for too.
     """
     own = _read(data)
     if own is not None and np.mean(own.luma) > _FINE:
         return (own,)
-    older = _found(hash_bytes(data), image)
+    older = _remembered_grid(hash_bytes(data), image)
     if own is None:
         return () if older is None else (older,)
     coarser = older is not None and np.mean(older.luma) > 1.3 * np.mean(own.luma)
     return (older, own) if older is not None and coarser else (own,)
 
 
-_known: OrderedDict[str, Lattice | None] = OrderedDict()
+_remembered: OrderedDict[str, JpegGrid | None] = OrderedDict()
 
 
-def _found(digest: str, image: np.ndarray) -> Lattice | None:
-    """The lattice that shows in a frame, looked for once for all cases of its scene."""
-    if digest not in _known:
-        _known[digest] = find_lattice(image)
-        while len(_known) > _KEPT:
-            _known.popitem(last=False)
-    return _known[digest]
+def _remembered_grid(digest: str, image: np.ndarray) -> JpegGrid | None:
+    """The grid that shows in a frame, looked for once for all cases of its scene."""
+    if digest not in _remembered:
+        _remembered[digest] = find_jpeg_grid(image)
+        while len(_remembered) > _REMEMBERED:
+            _remembered.popitem(last=False)
+    return _remembered[digest]
 
 
-def _read(data: bytes) -> Lattice | None:
-    """The lattice of an encoded image; None when it is no colour JPEG."""
+def _read(data: bytes) -> JpegGrid | None:
+    """The grid of an encoded image; None when it is no colour JPEG."""
     try:
         with Image.open(BytesIO(data)) as file:
             if not isinstance(file, JpegImagePlugin.JpegImageFile) or file.mode != "RGB":
@@ -132,16 +134,11 @@ def _read(data: bytes) -> Lattice | None:
         return None
     luma, chroma = layers[0], layers[1]
     across, down = luma[1] // chroma[1], luma[2] // chroma[2]
-    return Lattice(_rows(tables[luma[3]]), _rows(tables[chroma[3]]), (across, down))
+    return JpegGrid(_rows(tables[luma[3]]), _rows(tables[chroma[3]]), (across, down))
 
 
-def _rows(table: Any) -> tuple[tuple[int, ...], ...]:
-    flat = [int(v) for v in table]
-    return tuple(tuple(flat[8 * k : 8 * k + 8]) for k in range(8))
-
-
-def find_lattice(image: np.ndarray) -> Lattice | None:
-    """The lattice that shows in a frame (H, W, 3) uint8, or None.
+def find_jpeg_grid(image: np.ndarray) -> JpegGrid | None:
+    """The grid that shows in a frame (H, W, 3) uint8, or None.
 
     Its grid is where most high frequencies of 8 x 8 blocks are next to none; its tables are those of the quality whose
     multiples the others keep to best (after Fan and de Queiroz, IEEE Transactions on Image Processing 2003).
@@ -149,7 +146,7 @@ def find_lattice(image: np.ndarray) -> Lattice | None:
     height, width = image.shape[:2]
     if min(height, width) < _LEAST:
         return None
-    tall, wide = (min(n, most) for n, most in zip((height, width), _PART, strict=True))
+    tall, wide = (min(n, limit) for n, limit in zip((height, width), _PART, strict=True))
     top, left = (height - tall) * 2 // 3 // 16 * 16, (width - wide) // 2 // 16 * 16
     part = cv2.cvtColor(image[top : top + tall, left : left + wide], cv2.COLOR_RGB2YCrCb)
     grey = part[..., 0].astype(np.float32)
@@ -157,7 +154,7 @@ def find_lattice(image: np.ndarray) -> Lattice | None:
     if phase is None:
         return None
     quality = _quality(_blocks(grey, *phase))
-    return None if quality is None else Lattice.of_quality(quality, phase=_with_chroma(part, phase))
+    return None if quality is None else JpegGrid.of_quality(quality, phase=_with_chroma(part, phase))
 
 
 def transform(plane: np.ndarray, basis: np.ndarray) -> np.ndarray:
@@ -173,8 +170,8 @@ def _blocks(grey: np.ndarray, column: int, row: int) -> np.ndarray:
     """(N, 8, 8) coefficients of the whole blocks of a picture whose grid begins at a column and row."""
     part = grey[row:, column:]
     rows, cols = (n // 8 * 8 for n in part.shape)
-    found = transform(part[:rows, :cols] - np.float32(128), BASIS)
-    return found.reshape(rows // 8, 8, cols // 8, 8).transpose(0, 2, 1, 3).reshape(-1, 8, 8)
+    coefficients = transform(part[:rows, :cols] - np.float32(128), BASIS)
+    return coefficients.reshape(rows // 8, 8, cols // 8, 8).transpose(0, 2, 1, 3).reshape(-1, 8, 8)
 
 
 def _grid(grey: np.ndarray) -> tuple[int, int] | None:
@@ -196,27 +193,27 @@ def _none(blocks: np.ndarray) -> float:
 
 def _quality(coefficients: np.ndarray) -> int | None:
     """The quality whose steps coefficients (N, 8, 8) are multiples of."""
-    best, found = _PERIODIC, None
+    best, quality_fit = _PERIODIC, None
     for quality in _QUALITIES:
-        steps = np.array(Lattice.of_quality(quality).luma, np.float32)
-        told = (steps >= 3) & _LOW
-        c, q = coefficients[:, told], steps[told]
+        steps = np.array(JpegGrid.of_quality(quality).luma, np.float32)
+        informative = (steps >= 3) & _LOW
+        c, q = coefficients[:, informative], steps[informative]
         off_zero = np.abs(c) > 0.6 * q
         if off_zero.sum() < 200:
             continue
         periodic = float(np.cos(2 * np.pi * c / q)[off_zero].mean())
         # half a step is as periodic: a coarser table that explains as much is the one
-        if periodic > best + (0.02 if found else 0.0):
-            best, found = periodic, quality
-    return found
+        if periodic > best + (0.02 if quality_fit else 0.0):
+            best, quality_fit = periodic, quality
+    return quality_fit
 
 
 def _with_chroma(ycc: np.ndarray, phase: tuple[int, int]) -> tuple[int, int]:
     """The phase modulo 16, since chroma's blocks are twice as large: where its steps are larger."""
     chroma = ycc[..., 1:].astype(np.float32).sum(-1)
-    found = []
+    starts = []
     for plane, first in ((chroma, phase[0]), (chroma.T, phase[1])):
         step = np.abs(np.diff(plane, axis=1)).mean(0)
         options = [float(step[(first + shift - 1) % 16 :: 16].mean()) for shift in (0, 8)]
-        found.append(first + 8 * int(options[1] > options[0]))
-    return found[0], found[1]
+        starts.append(first + 8 * int(options[1] > options[0]))
+    return starts[0], starts[1]
