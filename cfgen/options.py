@@ -78,10 +78,18 @@ def _counted(text: str) -> tuple[str, int | float]:
     return condition.strip(), float(count) if "." in count else int(count)
 
 
+def _not_empty(text: str) -> str:
+    """As an unset variable of a shell is."""
+    if not text.strip():
+        raise ValueError(text)
+    return text
+
+
+_NOT_EMPTY = Spelling("a Python or a command that starts one", _not_empty)
 _COUNTED = Spelling("CONDITION:NUMBER", _counted)
 Where = Annotated[
     str,
-    Spelling("CONDITION", lambda text: text if text.strip() else int(text)),
+    Spelling("CONDITION", _not_empty),
     "Use only scenes whose tags meet this condition, such as \"speed > 5 and road == 'junction'\".",
 ]
 PerceptionName = Annotated[
@@ -240,6 +248,7 @@ class PlannerOptions(JudgingOptions):
     )
     python: Annotated[
         str,
+        _NOT_EMPTY,
         "Python of the environment in which the planner runs (VENV/bin/python, 3.9 or later, with NumPy), or a command "
         'that starts one: "docker run -i --rm IMAGE python".',
     ] = ""

@@ -149,6 +149,5 @@ def test_scenes_list_counts(many, capsys):
         "     120  lane",
         "      80  junction",
     ]
-    with pytest.raises(SystemExit):
-        main(["build", "--scenes", str(many), "--out", str(many / "b"), "--quota", "light=night"])
-    assert "expected tag=value:int, found 'light=night'" in capsys.readouterr().err
+    assert main(["build", "--scenes", str(many), "--out", str(many / "b"), "--quota", "light=night"]) == 2
+    assert "quota: expected CONDITION:NUMBER, found 'light=night'" in capsys.readouterr().err
