@@ -51,7 +51,8 @@ def clean(scenes, tmp_path_factory) -> Path:
 
 def arguments(scenes: Path, out: Path, *more, n: int = 2, hazards: str = f"{GOOD},{BAD}"):
     fixed = ["build", "--n", n, "--out", out, "--scenes", scenes, "--seed", 1, "--hazards", hazards]
-    return [*fixed, "--attempts", 2, "--jobs", 1, "--quiet", *more]
+    jobs = () if "--jobs" in more else ("--jobs", 1)
+    return [*fixed, "--attempts", 2, *jobs, "--quiet", *more]
 
 
 def plant(monkeypatch, when, error: BaseException | None = None, batch: int = 4) -> list:
