@@ -143,7 +143,7 @@ def test_no_verdict_counts_as_wrong(bench):
 def test_probe_from_the_command_line(bench, capsys):
     arguments = [
         "judge",
-        "probe",
+        "validate",
         str(bench),
         "--cases",
         "1",
