@@ -59,6 +59,7 @@ class HazardHistory:
         standing: the part of the hazard's box that takes up ground; None: all of it.
         lanes: where the own lane is; None: as the scene says. lanes_seen: the lanes in view.
         waits: whether what crosses may have stood before; a rider does not: he comes rolling.
+        rolled_on: when it rolled onto the road from what lies flat beside it, s relative to t0.
     """
 
     views: SceneViews
@@ -69,6 +70,7 @@ class HazardHistory:
     lanes: Lanes | None = None
     lanes_seen: LanesSeen | None = None
     waits: bool = True
+    rolled_on: float | None = None
     _cache: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
@@ -90,9 +92,17 @@ class HazardHistory:
         start = self._set_off(placement)
         if start is None:
             return replace(result, rule=OVER_LANE) if result.rule == BARE_ROAD else result
-        if not self.waits:
-            return result
-        return self._with_past(placement.model_copy(update={"moving_since": start}))
+        if self.waits:
+            return self._with_past(placement.model_copy(update={"moving_since": start}))
+        rolling = replace(self, rolled_on=start)
+        return rolling._with_past(placement) if self._flat_before(placement, start) else result
+
+    def _flat_before(self, placement: Placement, start: float) -> bool:
+        """Whether t0 shows road, or what lies as flat, wherever it rolled before ``start``, s."""
+        poses = [placement.at(t) for t in (*(t for t in self.cameras if t < start), start)]
+        px, valid = zip(*(project(self.scene.front, self._footprint(pose)) for pose in poses), strict=True)
+        flat = self.views.with_flat_ground()
+        return all(ok.all() and flat.share(spot) >= HISTORY.flat for spot, ok in zip(px, valid, strict=True))
 
     def _with_past(self, moving: Placement) -> Placement | HistoryInconsistency:
         if driven := self._vehicle_conflict(moving):
@@ -250,7 +260,7 @@ class HazardHistory:
     def _on_road(self, placement: Placement, t: float) -> Placement:
         """It at ``t``; while it waits at the road's edge, or has not left that whole, at the first place that is
         road."""
-        since = placement.moving_since
+        since = self.rolled_on if placement.moving_since is None else placement.moving_since
         if since is None:
             return placement.at(t)
         half = self._length(placement) / 2
