@@ -77,6 +77,7 @@ def _parameter(parameter: inspect.Parameter) -> inspect.Parameter:
         metavar=shape_of(annotation) or None,
         negative=(),
         allow_leading_hyphen=bare(annotation) in _NUMERIC,
+        allow_repeating=True,  # the last one counts, as in other commands; several values are all kept
         show_default=_shown_default if default not in ("", (), None, False) else False,
     )
     if default is not inspect.Parameter.empty and kind is not bool:  # only shown: the function has its own

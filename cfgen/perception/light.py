@@ -125,8 +125,9 @@ class LightClues:
     def likeliest(self) -> tuple[np.ndarray, float]:
         """(3,) unit vector to the sun, and the confidence that its azimuth is right to within 45 degrees."""
         if self.disc is not None:
-            return self.disc, LIGHT.disc_confidence
-        share = np.exp(self.log - self.log.max())
+            return self.disc.round(4), LIGHT.disc_confidence
+        log = self.log.round(6)  # sums may differ in their last bit between machines and threads
+        share = np.exp(log - log.max())
         share /= share.sum()
         best = float(AZIMUTHS[int(share.argmax())])
         confidence = float(share[np.cos(AZIMUTHS - best) >= math.cos(_RIGHT)].sum())
@@ -427,7 +428,7 @@ def estimate_light(
     frame = probe_light(image, camera)
     own = light_clues(frame, image, path)
     clues = own.with_neighbors(neighbors)
-    hard = _sigmoid(clues.hardness)
+    hard = round(_sigmoid(clues.hardness), 4)
     sun = _measured_sun(own, clues)
     if extra and "sun" in extra:
         stated = extra["sun"]
@@ -438,7 +439,7 @@ def estimate_light(
             sun, hard = SunDirection(None, 1.0, "time and place"), 0.0
         else:
             sun = SunDirection(vector, 0.95, "time and place", _disagreement(vector, sun))
-    return SceneLight(sun, hard, frame.is_night, _wetness(frame, hard))
+    return SceneLight(sun, hard, frame.is_night, round(_wetness(frame, hard), 4))
 
 
 def _measured_sun(own: LightClues, clues: LightClues) -> SunDirection:

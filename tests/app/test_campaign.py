@@ -341,7 +341,7 @@ def test_a_file_that_holds_no_ratings_is_named(api: Api, tmp_path: Path) -> None
 
 def test_show_says_where_it_stands(api: Api, plan: Path) -> None:
     code, said, _ = run("campaign", "show", str(api.store.root), str(plan))
-    assert (code, said.splitlines()[0]) == (0, "nobody has started_s")
+    assert (code, said.splitlines()[0]) == (0, "nobody has begun")
     rate(api, "anna", 0)
     code, said, _ = run("campaign", "show", str(api.store.root), str(plan))
     assert code == 0

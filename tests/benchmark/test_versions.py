@@ -50,6 +50,7 @@ def asking(out: Path, replies: Path) -> tuple[tuple[object, ...], ...]:
         ("score", out, "--planner", "nobody", "--judge", "none"),
         ("judge", "run", out, "--planners", "nobody"),
         (
+            "analyze",
             "traces",
             "check",
             out,

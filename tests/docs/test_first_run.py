@@ -56,7 +56,7 @@ def test_every_command_of_the_page_ends_well(tmp_path, monkeypatch, address):
         "answers are stored, none was judged",
         "Too little to call the judge tested",
         "tiny-random: 1 scored",
-        "against what tiny-random credits to its answers from its control arms on average",
+        "against what tiny-random credits to its answers from its control scenes on average",
     ):
         assert line in said
         assert line.replace("1 scored", "4 scored") in re.sub(r"\n(> )?", " ", PAGE)

@@ -107,7 +107,7 @@ def test_the_same_files_as_in_a_folder_and_another_machine_goes_on_with_them(
     assert code == 0, err
     assert out.startswith(f"{stored}: ")
     assert "cruise" in (tmp_path / "bench-report" / "report.md").read_text()
-    assert not cfgen.benchmark.verifying(stored).faults
+    assert not cfgen.verify(stored).faults
     assert files(Path(working_copy(stored))) == there(stored)
 
 
