@@ -44,7 +44,9 @@ def script(tmp_path: Path) -> Path:
 def asked(bench: Path, replies: Path | str) -> list[str]:
     """The command that puts the answers of ``blind`` to a scripted judge."""
     return [
+        "analyze",
         "traces",
+        "check",
         str(bench),
         "--planner",
         "blind",
