@@ -39,9 +39,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     warnings.showwarning = _one_line
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # file names need not be UTF-8, terminals neither
-    tokens = list(sys.argv[1:] if argv is None else map(str, argv))
+    with _in_addresses():
+        return _run(list(sys.argv[1:] if argv is None else map(str, argv)))
+
+
+def _run(tokens: list[str]) -> int:
     try:
-        with interruptible(), _in_addresses():
+        with interruptible():
             command, bound, _ = build_app().parse_args(tokens, exit_on_error=False, print_error=False)
             return command(*bound.args, **bound.kwargs) or 0
     except CycloptsError as error:

@@ -257,7 +257,10 @@ def from_text(annotation: Any, texts: Sequence[str]) -> Any:
     kind, spelling = _kind(annotation), _extra(annotation, Spelling)
     try:
         if kind and kind.repeatable:
-            return kind.join([spelling.read(text) if spelling else text for text in texts])
+            if spelling is None:
+                return kind.join(texts)
+            values = [spelling.read(text) for text in texts]
+            return kind.join(values) if kind.join is _pairs else values[-1]
         value = spelling.read(texts[-1]) if spelling else kind.parse(texts[-1]) if kind else texts[-1]
     except (ValueError, OverflowError):
         expected = spelling.shape if spelling else kind.words if kind else "a value"
