@@ -184,7 +184,7 @@ def _show_import(
     log = open_log(out, reader, source, dict(options or {}))  # type: ignore[call-overload]
     print(
         f"{summary.written} scenes written to {out}, {summary.kept} were there already"
-        + (f", {log.unknown} of them without a record of their options" if log.unknown else "")
+        + (f", {summary.unknown} of them without a record of their options" if summary.unknown else "")
     )
     sheet = log.path.with_suffix(".jpg")
     if count := write_contact_sheet(summary.folders, sheet):

@@ -48,8 +48,9 @@ class ImportSummary:
     written: int = 0
     #: the scenes' folders, those that were there already among them
     folders: list[Path] = field(default_factory=list)
-    #: there already from an earlier run
+    #: there already from an earlier run, and those of them whose options no record names
     kept: int = 0
+    unknown: int = 0
     #: drive or scene -> why it could not be read
     failed: dict[str, str] = field(default_factory=dict)
     #: what broke on a drive or scene that nobody expected
@@ -310,6 +311,7 @@ def import_scenes(
             **({"--anonymize": f"{anonymizer.name} {dict(anonymizer.identity)}"} if anonymizer else {}),
         }
         log.begin([moment.scene_id for moment in chosen], settings)
+        summary.unknown = log.unknown
     progress = Progress("import", len(chosen), quiet)
     chosen.reverse()
     while chosen:  # a recording is let go, with what it holds open, after its last scene

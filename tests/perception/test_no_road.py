@@ -192,4 +192,4 @@ def test_colour_is_named_as_the_weaker_test(bench):
     assert told["perception"].startswith("colour (the weaker test")
     assert run("report", bench, "--out", bench.parent / "seen")[0] == 0
     page = (bench.parent / "seen" / "index.html").read_text()
-    assert "road seen by colour (the weaker test: it guesses the road from its colour)" in page
+    assert "road mask by colour (the weaker test: it guesses the road from its colour)" in page

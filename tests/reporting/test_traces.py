@@ -165,7 +165,17 @@ def test_an_answer_that_breaks_is_a_fault_and_the_rest_goes_on(
 ):
     script = tmp_path / "said.json"
     script.write_text(json.dumps({"replies": {}, "default": reply(E4="INCONSISTENT", E4_why="\ud83d")}))
-    command = ["analyze", "traces", "check", str(bench), "--planner", "blind", "--judge", "scripted", "--quiet"]
+    command = [
+        "analyze",
+        "traces",
+        "check",
+        str(bench),
+        "--planner",
+        "blind",
+        "--judge",
+        "scripted",
+        "--quiet",
+    ]
     command += ["--judge-options", f"file={script}"]
     real = cfgen.traces.check.trace_item
 

@@ -282,7 +282,7 @@ def test_road_obstacles_need_a_list_of_clear_frames(tmp_path: Path, capsys: pyte
     for name, where in (("validation_1", box), ("validation_2", None)):
         write(root / "images" / f"{name}.webp", painted(1, bool(where)))
         write(root / "labels_masks" / f"{name}_labels_semantic.png", labels(where, 1, 0))
-    command = ["import-pairs", "road-obstacles", str(root), "--out", str(tmp_path / "out")]
+    command = ["scenes", "import-pairs", "road-obstacles", str(root), "--out", str(tmp_path / "out")]
     assert main(command) == 2
     assert "expected a CSV that names a clear frame for each obstacle" in capsys.readouterr().err
     told = tmp_path / "clear.csv"

@@ -78,11 +78,11 @@ def test_planners_rank_above_their_floor(tmp_path: Path):
         return straight(12, 3.0 if seen else 0.0), (2, 2, 2) if seen else (0, 0, 0)
 
     make_bench(tmp_path / "a", 4, {"always": always, "seldom": seldom})
-    (found,) = cfgen.stability(str(tmp_path / "a")).variants
+    (found,) = cfgen.stability([tmp_path / "a"]).variants
     assert found.floor == "mean of rerun, null, nuisance"
     assert found.success == {"always": 0.0, "seldom": 0.5}
     make_bench(tmp_path / "b", 4, {"always": always, "seldom": seldom}, arms=("hazard",))
-    (raw,) = cfgen.stability(str(tmp_path / "b")).variants
+    (raw,) = cfgen.stability([tmp_path / "b"]).variants
     assert (raw.floor, raw.success) == ("none", {"always": 1.0, "seldom": 0.5})
 
 
