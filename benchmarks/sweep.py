@@ -133,7 +133,7 @@ def broken(command: list[str], bench: Path, tally: Tally) -> str:
     tally.refused += len(list((bench / "rejected").glob("*")))
     if code == 0 and cases < 3:
         return f"exit code 0 with {cases} of 3 cases"
-    code, told = ran([*command[:3], "verify", str(bench)])
+    code, told = ran([*command[:3], "bench", "verify", str(bench)])
     return f"verify: exit code {code}\n{told}" if code else ""
 
 

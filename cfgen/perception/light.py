@@ -151,8 +151,9 @@ def light_clues(
     wide = min(field / 60, 1.0)  # across a narrow view the light hardly differs
     shading = LIGHT.dark_side * wide**2 * math.tanh(0.6 * (dark_side(frame) + dark_ground(frame)))
     slope = LIGHT.sky_slope * float(np.clip(_sky_slope(frame, field) / LIGHT.full_slope, -1, 1))
-    length = shadows.length**2 / (shadows.length**2 + (LIGHT.shadow_m * wide) ** 2)
-    cast = LIGHT.shadows * max(shadows.unison - 0.5, 0.0) * length
+    edges = shadows.length**2
+    cast = LIGHT.shadows * max(shadows.unison - 0.5, 0.0)
+    cast *= edges / (edges + (LIGHT.shadow_m * wide) ** 2) if edges else 0.0
     log = (shading + slope) * np.sin(AZIMUTHS) + cast * np.cos(2 * (AZIMUTHS - shadows.angle))
     if not neighbor:
         log -= LIGHT.glare * np.maximum(
