@@ -67,6 +67,32 @@ def noted(shard: Path, to: Path, **fields: object) -> Path:
     return to
 
 
+def test_parts_that_are_missing_or_did_not_end_are_named(shards, tmp_path):
+    one, two = shards
+    first, second = (noted(path, tmp_path / path.name, count=3) for path in shards)
+    refused = {
+        (first, second): "expected all 3 shards, missing 3/3",
+        (one, second): "shards of one number, found parts of 2 and of 3",
+        (one, noted(two, tmp_path / "open", done=False)): "shard 2/2 did not end; run its command again",
+    }
+    for given, why in refused.items():
+        with pytest.raises((InputError, StoreError), match=why):
+            cfgen.merge(tmp_path / "out", given)
+
+
+def test_shards_of_other_settings_or_pairs_are_named(real, shards, tmp_path):
+    one, two = shards
+    changed = noted(two, tmp_path / "seed")
+    record = Store(changed).benchmark
+    write_record(changed / "benchmark.json", record.model_copy(update={"seed": 8}))
+    with pytest.raises(InputError, match=r"not of one benchmark: .*was built with seed = 7, now asked for 8"):
+        cfgen.merge(tmp_path / "out", [one, changed])
+    write_record(changed / "benchmark.json", record)
+    (changed / "plan.jsonl").unlink()
+    with pytest.raises(InputError, match="plan other pairs"):
+        cfgen.merge(tmp_path / "out", [one, changed])
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [

@@ -1,11 +1,13 @@
 """A benchmark of another version of cfgen, or with a record that was edited: told before anybody goes on with it."""
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import cfgen
 from cfgen.benchmark.folders import check_settings_match
 from cfgen.core.files import write_record
 from cfgen.storage.store import MARKER, Store
@@ -64,6 +66,16 @@ def asking(out: Path, replies: Path) -> tuple[tuple[object, ...], ...]:
     )
 
 
+def test_whoever_asks_and_judges_is_told_of_both_versions(built_by, tmp_path: Path):
+    out = built_by("9.9.0")
+    told = f"{out}: was built by cfgen 9.9.0, this is {__version__}: figures may differ"
+    for command in asking(out, tmp_path / "replies.json"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")  # one process says each once
+            _, _, err = run(*command)
+        assert err.count(told) == 1, err
+
+
 def test_an_edited_record_is_told_at_once(real: Path, bench: Path, tmp_path: Path):
     out = copy(bench, tmp_path / "b")
     record = out / MARKER
@@ -75,3 +87,10 @@ def test_an_edited_record_is_told_at_once(real: Path, bench: Path, tmp_path: Pat
         assert f"{record}: content does not match its own sha256" in err
         assert "restore it" in err
     assert record.read_text() == edited
+
+
+def test_parts_of_two_versions_are_not_merged(bench: Path, built_by, tmp_path: Path):
+    with pytest.raises(
+        cfgen.CfgenError, match=f"by cfgen {__version__} and .* by cfgen 9.9.0 are of two versions"
+    ):
+        cfgen.merge(tmp_path / "out", [bench, built_by("9.9.0")])

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from cfgen.perception.view import hood_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,6 +97,13 @@ def test_neither_end_of_a_wide_hazard_stands_behind_a_nearer_car():
     assert max(behind) < 0.085
 
 
+def test_a_shadow_across_the_road_is_no_object():
+    shaded = drawn.road(shade=(15, 24))
+    ground = drawn.seen(shaded)
+    px, _ = project(drawn.CAMERA, [(x, y, 0) for x, y in ((18, -1), (18, 1), (30, 1), (30, -1))])
+    assert ground.share(px) > 0.95
+
+
 @pytest.mark.parametrize("fog", [0.0, 0.4])
 def test_a_smooth_car_as_grey_as_the_road_is_found_by_its_dark_underside(fog):
     picture = drawn.put_plain(drawn.road(), 20.0, 0.2, CAR)
@@ -107,6 +115,23 @@ def test_a_smooth_car_as_grey_as_the_road_is_found_by_its_dark_underside(fog):
     )
     assert ground.share(behind) < 0.15
     assert ground.share(before) > 0.95
+
+
+def test_a_soft_shadow_along_the_road_is_no_car():
+    x, y = drawn.on_ground()
+    dark = np.clip((1.2 - np.abs(y - 0.3)) / 0.8, 0, 1) * ((x > 14) & (x < 22))
+    picture = (drawn.road() * (1 - 0.6 * dark)[..., None]).astype(np.uint8)
+    ground = drawn.seen(picture)
+    px, _ = project(drawn.CAMERA, [(x, y, 0) for x, y in ((16, -0.6), (16, 1.2), (28, 1.2), (28, -0.6))])
+    assert ground.share(px) > 0.9
+
+
+def test_clear_ground_ends_at_the_verge():
+    ground = drawn.seen(drawn.road(half=3.0))
+    verge, _ = project(drawn.CAMERA, [(x, y, 0) for x, y in ((15, 4.5), (15, 7), (22, 7), (22, 4.5))])
+    lane, _ = project(drawn.CAMERA, [(x, y, 0) for x, y in ((12, -2), (12, 2), (25, 2), (25, -2))])
+    assert ground.share(verge) < 0.2
+    assert ground.share(lane) > 0.97
 
 
 def test_harmless_objects_stand_clear_of_the_lane():
@@ -159,6 +184,16 @@ def test_a_scene_without_a_place_says_why(speed, image, said):
     found = place("car_stopped", speed, image)
     assert isinstance(found, str)
     assert said in found
+
+
+def test_the_hood_is_what_does_not_change():
+    rng = np.random.default_rng(0)
+    frames = {("front", -t / 4): rng.integers(0, 255, (400, 640, 3), dtype=np.uint8) for t in range(4)}
+    assert hood_row(drawn.CAMERA, frames) == 400
+    for frame in frames.values():
+        frame[300:] = 40
+    assert hood_row(drawn.CAMERA, frames) == pytest.approx(300, abs=6)
+    assert hood_row(drawn.CAMERA, None) == pytest.approx(368)
 
 
 def test_nothing_stands_behind_the_hood():

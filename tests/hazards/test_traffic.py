@@ -1,12 +1,16 @@
 """Vehicles that a scene tells of keep hazards off their ways and out of their sight."""
 
+import json
+
 import numpy as np
 import pytest
 
+from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.frames import camera_at
 from cfgen.hazards.occupancy import LEFT, STOOD, Traffic
-from cfgen.records import Placement, Size
+from cfgen.records import Placement, RoadUser, Size
+from cfgen.scenes.format import SceneFile
 from tests.hazards import drawn
 
 ROCKS = Size(length=1.7, width=2.5, height=0.4)
@@ -92,6 +96,27 @@ def test_a_scene_that_tells_nothing_and_one_that_tells_of_none():
     assert traffic().at(-1.0) == []
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ([CAR, {"x": 3}], "traffic[1].y: expected a list of vehicles"),
+        ([CAR | {"v": -3.0}], "traffic[0].v: "),
+        ([CAR | {"track": [[0, 1, 2, 3], [-1, 1, 2, 3]]}], "with t rising"),
+        ([CAR | {"track": [[-1, 1, 2]]}], "traffic[0].track.0.3: "),
+        ([CAR | {"track": [[-2000, 50, 0, 0], [-1000, 55, 0, 0]]}], "expected t in s"),
+        ([CAR | {"track": [[-1.0, -80, 0, 0]]}], "found (-80, 0) at t = -1 and (60, 0) at 0"),
+        ([[60.0, 0, 0, 10, 4.5]], "traffic[0]: expected a list of vehicles"),
+        (CAR, "traffic: expected a list of vehicles"),
+        ("none", "found 'none'"),
+    ],
+)
+def test_scene_json_names_a_wrong_vehicle(wrong, words):
+    content = json.loads((scenarios_dir() / "scenes" / "urban_clear_04" / "scene.json").read_text())
+    with pytest.raises(ValueError, match=r"traffic.*correct it or leave it out") as caught:
+        SceneFile.model_validate(content | {"traffic": wrong}).record()
+    assert words in str(caught.value)
+
+
 def test_the_box_is_where_the_frame_shows_it():
     """Ego motion and traffic together: a car that keeps its distance stays in its place in the frame."""
     told = traffic({"x": 40.0})
@@ -101,3 +126,9 @@ def test_the_box_is_where_the_frame_shows_it():
         camera = camera_at(told.scene, "front", t)
         boxes.append(boxes_px(camera, box_corners(x, y, theta, one.size))[0][0])
     np.testing.assert_allclose(*boxes, atol=0.5)
+
+
+def test_a_vehicle_of_its_own_sizes():
+    lorry = RoadUser.model_validate(CAR | {"length_m": 12.0})
+    assert (lorry.size.width, lorry.size.height) == (2.5, 3.2)
+    assert RoadUser.model_validate(CAR | {"width_m": 1.6, "kind": "hatch"}).size.width == 1.6

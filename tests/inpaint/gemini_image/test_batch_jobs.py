@@ -2,7 +2,7 @@
 
 import pytest
 
-from cfgen.core.errors import InpaintPutOffError
+from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
 from cfgen.inpaint.gemini_image import inpainter
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.registry import create_inpainter
@@ -10,6 +10,7 @@ from cfgen.models import gemini
 from cfgen.models.limits import Ledger
 from tests.inpaint.gemini_image.fake_images import (
     ImageServer,
+    answer_with,
     is_critic,
     opinion,
     painted,
@@ -83,6 +84,44 @@ def test_a_job_that_fails_as_a_whole_leaves_the_cases_open_and_the_next_run_star
     assert spent(tmp_path) == (4, 2, 0.04), "what failed was asked and cost nothing"
 
 
+@pytest.mark.parametrize("state", ["SUCCEEDED", "PARTIALLY_SUCCEEDED", "EXPIRED"])
+def test_rows_that_are_missing_go_into_another_job(state, tmp_path):
+    with ImageServer() as server:
+        server.states, server.lost = [state, "SUCCEEDED"], {(0, 1)}
+        found = ask(server, tmp_path, *map(request, range(3)))
+    assert [type(f) for f in found] == [InpaintResult] * 3
+    assert [len(j["lines"]) for j in server.jobs.values()] == [3, 1]
+    again = next(f for f in found if len(f.report["calls"]) > 1)
+    assert f"ended ({state}) without an answer" in again.report["calls"][0]["reason"]
+    assert spent(tmp_path) == (4, 3, 0.06)
+    assert again.report["usage"]["usd"] == 0.02, "each picture is paid for once"
+
+
+def test_a_job_that_expires_without_any_answer_is_tried_again_a_bounded_number_of_times(tmp_path):
+    with ImageServer() as server:
+        server.states = ["EXPIRED"]
+        server.lost = {(job, row) for job in range(9) for row in range(2)}
+        found = ask(server, tmp_path, request(1), request(2), retries=1)
+    assert [type(f) for f in found] == [InpaintPutOffError] * 2
+    assert "EXPIRED" in str(found[0])
+    assert len(server.jobs) == 2
+    assert spent(tmp_path) == (4, 0, None)
+
+
+def test_rows_with_errors_are_tried_again_or_refused_by_their_class(tmp_path):
+    def answer(asked, number):
+        if "mattress" in prompt(asked):
+            return fault(3, "the picture is too large")
+        return fault(14, "try later") if number < 2 else painted(asked, number)
+
+    mattress = hazard(name="mattress lying in the lane", prompt="a mattress")
+    with ImageServer(answer) as server:
+        good, bad = ask(server, tmp_path, request(1), request(2, hazard=mattress))
+    assert isinstance(good, InpaintResult)
+    assert isinstance(bad, InpaintRefusedError)
+    assert "too large" in str(bad)
+
+
 def test_a_job_under_way_is_picked_up_by_the_next_run(tmp_path, monkeypatch):
     from cfgen.models import batcher
 
@@ -106,6 +145,41 @@ def interrupted(server, tmp_path, *requests):
     server._poll = poll
 
 
+def test_only_what_is_still_wanted_is_taken_from_a_job_and_only_what_is_new_goes_into_another(tmp_path):
+    with ImageServer() as server:
+        interrupted(server, tmp_path, *map(request, range(3)))
+        found = ask(server, tmp_path, *map(request, (1, 2, 7)))
+        assert [type(f) for f in found] == [InpaintResult] * 3
+        assert [len(j["lines"]) for j in server.jobs.values()] == [3, 1]
+        assert list((tmp_path / "jobs").iterdir()), "one answer of the first job was not asked for yet"
+        assert isinstance(ask(server, tmp_path, request(0))[0], InpaintResult)
+        assert not list((tmp_path / "jobs").iterdir())
+    assert len(server.jobs) == 2
+
+
+def test_a_job_that_the_service_has_forgotten_is_asked_again(tmp_path):
+    with ImageServer() as server:
+        interrupted(server, tmp_path, request(1))
+        poll = server._poll
+        server._poll = lambda name: fault(404, "no such job") if name == "batches/b0" else poll(name)
+        assert isinstance(ask(server, tmp_path, request(1))[0], InpaintResult)
+    assert len(server.jobs) == 2
+
+
+def test_another_model_takes_nothing_from_a_job(tmp_path):
+    with ImageServer() as server:
+        interrupted(server, tmp_path, request(1))
+        ask(server, tmp_path, request(1), model="another")
+    assert len(server.jobs) == 2
+
+
+def test_a_budget_bounds_a_job(tmp_path):
+    with ImageServer() as server:
+        found = ask(server, tmp_path, *map(request, range(4)), max_usd=0.05)
+    assert [type(f) for f in found].count(InpaintPutOffError) == 2
+    assert [len(j["lines"]) for j in server.jobs.values()] == [2]
+
+
 def test_a_job_that_is_still_under_way_counts_towards_the_budget_and_is_not_paid_for_twice(tmp_path):
     with ImageServer() as server:
         interrupted(server, tmp_path, *map(request, range(3)))
@@ -115,3 +189,9 @@ def test_a_job_that_is_still_under_way_counts_towards_the_budget_and_is_not_paid
         assert [type(f) for f in found] == [InpaintResult] * 3 + [InpaintPutOffError]
     assert [len(j["lines"]) for j in server.jobs.values()] == [3, 1]
     assert spent(tmp_path)[1:] == (4, 0.08)
+
+
+def test_waiting_is_told(tmp_path, capsys):
+    with ImageServer(lambda r, n: answer_with(b"x"), polls=2) as server:
+        ask(server, tmp_path, request(1), quiet=False, rewordings=0)
+    assert "batches/b0: 1 questions, waited for 0 min" in capsys.readouterr().err

@@ -1,6 +1,8 @@
 """An answer's way back onto its crop: shape, size, shift, tone, and what of it is new."""
 
 import io
+import json
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -12,6 +14,7 @@ from PIL import Image
 from cfgen.core.files import png_bytes as png
 from cfgen.inpaint.align import align
 from cfgen.inpaint.gemini_image.postprocess import RATIOS, Laid, fit, lay, matte
+from cfgen.inpaint.gemini_image.prompt import write_prompt
 from tests.inpaint.gemini_image.requests import hazard, photo, request
 
 CROP = photo(3)[60:460, 200:600]
@@ -131,6 +134,19 @@ def test_another_exposure_is_undone(shift):
     assert laid.alpha[:170].max() == 0
 
 
+def test_an_answer_on_nothing_is_laid_over_the_crop():
+    asked = request(image=CROP, mask=mask_of(CROP))
+    box = fit(*asked.mask.shape, 512)
+    answer = np.zeros((400, 400, 3), np.uint8)
+    cover = np.zeros((400, 400, 1), np.uint8)
+    answer[200:250, 170:210], cover[200:250, 170:210] = (220, 40, 30), 255
+    both = np.dstack([box.wrap(answer), box.wrap(np.repeat(cover, 3, 2))[..., :1]])
+    laid = lay(png(both), asked, box, 20)
+    assert laid.report["raw_drift"]["mean"] == 0
+    assert np.abs(laid.image[210:240, 180:200].astype(int) - (220, 40, 30)).max() <= 2
+    assert np.array_equal(laid.image[:150], CROP[:150])
+
+
 def test_an_answer_that_lies_on_its_side_is_turned_as_its_exif_says():
     asked = request(image=CROP, mask=mask_of(CROP))
     box = fit(*asked.mask.shape, 512)
@@ -143,10 +159,26 @@ def test_an_answer_that_lies_on_its_side_is_turned_as_its_exif_says():
     assert isinstance(lay(data.getvalue(), asked, box, 20), Laid)
 
 
+def test_what_lies_well_is_left_alone():
+    aligned = align({"scaled": CROP}, CROP, mask_of(CROP))
+    assert np.array_equal(aligned.image, CROP)
+    assert aligned.report["residual"]["corrected"] is False
+    assert aligned.report["tone"] is None
+    assert aligned.report["raw_drift"] == {"mean": 0.0, "share": 0.0}
+
+
 def test_another_picture_is_not_bent_into_place():
     aligned = align({"scaled": photo(9)[:400, :400]}, CROP, mask_of(CROP))
     assert aligned.report["residual"]["corrected"] is False
     assert aligned.drift > 15
+
+
+def test_a_change_of_tone_is_taken_out():
+    darker = np.clip(CROP * 0.9 - 6, 0, 255).astype(np.uint8)
+    aligned = align({"scaled": darker}, CROP, mask_of(CROP))
+    assert aligned.report["raw_drift"]["mean"] > 10
+    assert aligned.drift < 2
+    assert aligned.report["tone"]["factor"][0] == pytest.approx(1 / 0.9, rel=0.03)
 
 
 def test_only_what_is_new_is_kept():
@@ -161,6 +193,11 @@ def test_only_what_is_new_is_kept():
     assert cover[cv2.dilate(thing, np.ones((13, 13))) == 0].max() == 0
 
 
+def test_noise_is_nothing_new():
+    noisy = np.clip(CROP + np.random.default_rng(0).normal(0, 6, CROP.shape), 0, 255).astype(np.uint8)
+    assert matte(noisy, CROP, mask_of(CROP)).max() == 0
+
+
 def test_a_usable_answer_and_those_that_are_not():
     asked = request()
     box = fit(*asked.mask.shape, 512)
@@ -171,3 +208,34 @@ def test_a_usable_answer_and_those_that_are_not():
     assert "8 x 8 pixels" in lay(png(sent[:8, :8]), asked, box, 20)
     assert "another picture" in lay(png(255 - sent), asked, box, 20)
     assert isinstance(lay(png(sent), request(hazard=hazard(kind="null")), box, 20), Laid)
+
+
+@pytest.mark.parametrize("spread", [0, 1, 3])
+@pytest.mark.parametrize("whole", [True, False])
+def test_surroundings_without_anything_to_hold_on_to_do_no_harm(spread, whole):
+    rng = np.random.default_rng(0)
+    crop = np.full((300, 300, 3), 128, np.uint8) + rng.integers(0, spread + 1, (300, 300, 3), dtype=np.uint8)
+    mask = mask_of(
+        crop, slice(0, 300) if whole else slice(100, 200), slice(0, 300) if whole else slice(100, 200)
+    )
+    answer = np.clip(crop + rng.normal(0, 2, crop.shape), 0, 255).astype(np.uint8)
+    answer[130:170, 130:170] = (200, 30, 30)
+    aligned = align({"scaled": answer}, crop, mask)
+    json.dumps(aligned.report, allow_nan=False)
+    assert aligned.drift < 3
+    cover = matte(aligned.image, crop, mask)
+    assert cover[140:160, 140:160].min() == 1
+    assert (cover > 0.5).sum() < 50 * 50
+
+
+@pytest.mark.parametrize(
+    ("yaw", "words"),
+    [(0.0, "its back is seen"), (3.1, "its front is seen"), (1.57, "to the left"), (-1.57, "to the right")],
+)
+def test_the_words_say_which_way_it_faces(yaw, words):
+    asked = request()
+    asked = replace(asked, placement=asked.placement.model_copy(update={"yaw": yaw}))
+    height, width = asked.mask.shape
+    assert words in write_prompt(asked, fit(height, width, 512))
+    anyhow = replace(asked, hazard=hazard(heading="any"))
+    assert "It is turned" not in write_prompt(anyhow, fit(height, width, 512))

@@ -1,12 +1,13 @@
 """The inpainter through the real SDK, against a server on loopback that draws."""
 
 import json
+import sys
 import time
 
 import numpy as np
 import pytest
 
-from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError, InputError
+from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.inpaint.gemini_image import inpainter
 from cfgen.inpaint.paste import blend, weights
 from cfgen.inpaint.protocol import InpaintResult
@@ -86,6 +87,45 @@ def test_what_is_sent_is_the_crop_in_a_shape_that_is_taken_and_the_words_name_pl
     assert "systemInstruction" not in sent.json
 
 
+@pytest.mark.parametrize(
+    ("size", "mime"),
+    [
+        ((384, 384), "image/png"),
+        ((300, 300), "image/jpeg"),
+        ((640, 632), "image/webp"),
+        ((384, 680), "image/jpeg"),
+    ],
+)
+def test_answers_of_any_size_and_format(size, mime):
+    with ImageServer(lambda r, n: answer_with(draw(r, size), mime)) as server:
+        [result] = ask(server)
+    assert isinstance(result, InpaintResult), result
+    assert result.report["answer_size"] == [size[1], size[0]]
+    assert result.alpha.max() == 1
+
+
+def test_the_size_can_be_left_to_the_model():
+    with ImageServer() as server:
+        ask(server, image_size="")
+    assert server.asked[0].json["generationConfig"]["imageConfig"] == {"aspectRatio": "1:1"}
+
+
+def test_a_guide_goes_along_beside_the_crop():
+    plain = request()
+    guide = plain.image.copy()
+    guide[170:220, 185:225] = (250, 0, 0)
+    with ImageServer() as server:
+        ask(server, request(guide=guide, guide_alpha=np.ones(plain.mask.shape, np.float32)))
+        null = request(guide=plain.image, hazard=hazard(kind="null"))
+        ask(server, null)
+    both, alone = server.asked
+    crop, shown = pictures(both)
+    assert np.abs(crop.astype(int) - shown).max() > 100
+    assert "The second picture" in prompt(both)
+    assert len(pictures(alone)) == 1
+    assert "exactly as it is" in prompt(alone)
+
+
 # --- refusals and faults ----------------------------------------------------------------------------------
 
 
@@ -146,6 +186,40 @@ def test_rate_limits_and_passing_faults_are_waited_out():
     assert told == ["failed: rate", *["failed: transient"] * 3, "answered"]
 
 
+def test_a_body_that_ends_early_is_a_passing_fault():
+    class Cutting(ImageServer):
+        async def _respond(self, request):
+            response = await super()._respond(request)
+            if self._asked == 1:
+                response.headers = {"content-length": str(len(response.body) + 999), "connection": "close"}
+                self.cut = True
+            return response
+
+        async def _serve(self, reader, writer):
+            self.cut = False
+            drain = writer.drain
+
+            async def cut():
+                await drain()
+                if self.cut:
+                    writer.close()
+
+            writer.drain = cut
+            await super()._serve(reader, writer)
+
+    with Cutting() as server:
+        [result] = ask(server)
+    assert [c["outcome"] for c in result.report["calls"]] == ["failed: transient", "answered"]
+
+
+def test_a_slow_answer_is_a_passing_fault():
+    with ImageServer(latency=1.5) as server:
+        [result] = ask(server, timeout_s=0.3, retries=1)
+    assert isinstance(result, InpaintPutOffError)
+    assert "Timeout" in str(result)
+    assert len(server.asked) == 2
+
+
 def test_a_service_that_is_down_puts_off_and_refuses_nothing():
     with ImageServer(lambda r, n: fault(503, "overloaded")) as server:
         found = ask(server, request(1), request(2), retries=1)
@@ -168,6 +242,21 @@ def test_one_request_that_always_fails_is_refused(tmp_path):
     assert "boom" in str(poison)
 
 
+def test_a_model_that_never_draws_stops_the_build_instead_of_using_up_its_scenes():
+    with ImageServer(lambda r, n: refusal("STOP", "A fine road.")) as server:
+        found = ask(server, *map(request, range(4)), rewordings=0)
+    assert [type(f) for f in found] == [InpaintPutOffError] * 4
+    assert "whether the model draws pictures" in str(found[0])
+
+
+def test_a_request_that_cannot_work_is_refused_at_once():
+    with ImageServer(lambda r, n: fault(400, "image too large")) as server:
+        [refused] = ask(server)
+    assert isinstance(refused, InpaintRefusedError)
+    assert "image too large" in str(refused)
+    assert len(server.asked) == 1
+
+
 # --- keys and options -------------------------------------------------------------------------------------
 
 
@@ -181,6 +270,27 @@ def test_a_refused_key_is_one_error_that_does_not_show_it(status, tmp_path):
     assert KEY not in str(caught.value)
     assert caught.value.__suppress_context__
     assert KEY not in "".join(p.read_text() for p in tmp_path.rglob("*") if p.is_file())
+
+
+def test_no_key_says_what_to_set(monkeypatch):
+    monkeypatch.delenv("GEMINI_API_KEY")
+    with pytest.raises(InputError, match=r"GEMINI_API_KEY; set it, or use --inpainter composite"):
+        create_inpainter("nano-banana").inpaint([request()])
+
+
+def test_the_other_key_will_do(monkeypatch):
+    monkeypatch.delenv("GEMINI_API_KEY")
+    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+    with ImageServer() as server:
+        assert isinstance(ask(server)[0], InpaintResult)
+    assert server.asked[0].headers["x-goog-api-key"] == KEY
+
+
+def test_a_missing_package_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "google.genai", None)
+    monkeypatch.delattr("google.genai", raising=False)
+    with pytest.raises(CfgenError, match=r"\.\[gemini\]"):
+        create_inpainter("nano-banana").inpaint([request()])
 
 
 @pytest.mark.parametrize(
