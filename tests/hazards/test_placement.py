@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from cfgen.perception.view import hood_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from cfgen.hazards.placement import find_placements
 from cfgen.hazards.settings import POSES
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.zones import Lanes, half_extents, poses_to_try, required_decel
+from cfgen.perception.view import hood_row
 from cfgen.records import Placement, Size
 from tests.hazards import drawn
 
