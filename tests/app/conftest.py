@@ -47,7 +47,7 @@ def url(api: Api) -> Iterator[str]:
     app.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
     sync_api = pytest.importorskip(
         "playwright.sync_api", reason="browser tests need playwright: pip install playwright"
