@@ -1,8 +1,6 @@
 """A build in parts, in folders of their own: merged it is the build in one folder, byte for byte."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,12 +13,6 @@ from cfgen.storage.store import Store
 from tests.benches import build_arguments, copy, run, tree
 
 
-def own_process(*arguments: str) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command run as a cluster runs a shard."""
-    done = subprocess.run([sys.executable, "-m", "cfgen", *arguments], capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
-
-
 @pytest.fixture(scope="module")
 def shards(real: Path, bench: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two parts; frames that ``bench`` has seen are not looked at again."""
@@ -28,7 +20,7 @@ def shards(real: Path, bench: Path, tmp_path_factory: pytest.TempPathFactory) ->
     made = []
     for index in (1, 2):
         out = folder / str(index)
-        code, said, err = own_process(*build_arguments(real, out, 5, "--jobs", "1", "--shard", f"{index}/2"))
+        code, said, err = run(*build_arguments(real, out, 5, "--jobs", "1", "--shard", f"{index}/2"))
         assert code == 0, err
         assert f"shard {index}/2 is done" in said
         made.append(out)
@@ -44,7 +36,7 @@ def test_merged_shards_are_the_build_in_one_folder(real, bench, shards, tmp_path
     code, said, err = run("bench", "merge", out, *shards)
     assert code == 0, err
     assert f"{len(one | two)} of 5 cases" in said
-    code, _, err = own_process(*build_arguments(real, out, 5, "--jobs", "1"))
+    code, _, err = run(*build_arguments(real, out, 5, "--jobs", "1"))
     assert code == 0, err
     whole = ("*.json*", "[a-z]*/**/*")
     assert tree(out, *whole) == tree(bench, *whole)

@@ -370,9 +370,14 @@ class Sprite:
     def _hull_shadow(self, light: NDArray[np.float64] | None) -> HullShadow | None:
         if light is None or "voxels" not in self.meta:
             return None
-        key = ("shadow", *np.round(light, 2))
-        pitch, fur = self.meta["voxels"]["pitch"], self.meta.get("fur_m", 0.0)
-        return self._once(key, lambda: HullShadow(self._hull(), pitch, light, fur))
+        return _hull_shadow(self, tuple(light.tolist()))
+
+
+@lru_cache(maxsize=16)
+def _hull_shadow(sprite: Sprite, light: tuple[float, ...]) -> HullShadow:
+    """By the exact light: a key that rounds it would shade a case by the one drawn before it."""
+    pitch, fur = sprite.meta["voxels"]["pitch"], sprite.meta.get("fur_m", 0.0)
+    return HullShadow(sprite._hull(), pitch, np.array(light), fur)
 
 
 def _entry_of(view: dict[str, Any]) -> str:

@@ -2,13 +2,14 @@
 
 import math
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.relight import Layers, gathered, relight
-from cfgen.inpaint.composite.sprites import Sprite, load
+from cfgen.inpaint.composite.sprites import Sprite, list_variants, load
 
 SHIPPED = [(model, variant) for model in sprites.list_models() for variant in sprites.list_variants(model)]
 SUN = (math.cos(0.6), 0.0, math.sin(0.6))
@@ -82,6 +83,15 @@ def test_cast_shadow_reaches_as_far_as_the_sun_says(drum: Sprite) -> None:
     assert x.min() == pytest.approx(-drum.size[2] / math.tan(0.6), rel=0.2, abs=0.1)
     assert x.max() == pytest.approx(drum.size[0] / 2, abs=0.06)
     assert abs(y).max() == pytest.approx(drum.size[1] / 2, abs=0.06)
+
+
+def test_a_view_does_not_hang_on_what_was_drawn_before_it() -> None:
+    """Suns a fraction of a degree apart shade a body by their own light, whichever came first."""
+    first, second = ((0.602, 0.3, 0.74), (0.598, 0.3, 0.743))
+    sprite = load("car", list_variants("car")[0])
+    sprite.view(0.4, sun_dir=first)
+    again = replace(sprite, _cache={})
+    assert np.array_equal(sprite.view(0.4, sun_dir=second).rgba, again.view(0.4, sun_dir=second).rgba)
 
 
 def test_the_contact_shadow_of_what_stands_on_legs_keeps_to_them() -> None:
