@@ -24,7 +24,7 @@ from cfgen.benchmark.folders import check_settings_match, cleanup_on_failure, op
 from cfgen.benchmark.gates import extra_gates
 from cfgen.benchmark.masks import MaskPipeline
 from cfgen.benchmark.plan import Plan, broken, check_part, next_part
-from cfgen.benchmark.scene_choice import Chosen, Draw, choose
+from cfgen.benchmark.scene_choice import Chosen, choose
 from cfgen.benchmark.tally import ProgressNote, spending, tally
 from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, create_engine, shard_of
 from cfgen.core.errors import InputError
@@ -139,7 +139,7 @@ class _Request:
 
 def _resolve(options: BuildOptions) -> _Request:
     chosen = choose(
-        options.scenes or scenarios_dir() / "scenes", Draw.of(options), options.strict, bool(options.shard)
+        options.scenes or scenarios_dir() / "scenes", options.where, options.strict, bool(options.shard)
     )
     inpainters = _create_inpainters(options)
     taxonomy = _taxonomy(options)

@@ -71,13 +71,6 @@ def planner(value: "str | os.PathLike[str] | type | Planner") -> "str | type | P
     return cast("str | type | Planner", value)
 
 
-def _counted(text: str) -> tuple[str, int | float]:
-    condition, colon, count = text.rpartition(":")
-    if not colon or not condition.strip():
-        raise ValueError(text)
-    return condition.strip(), float(count) if "." in count else int(count)
-
-
 def _not_empty(text: str) -> str:
     """As an unset variable of a shell is."""
     if not text.strip():
@@ -86,7 +79,6 @@ def _not_empty(text: str) -> str:
 
 
 _NOT_EMPTY = Spelling("a Python or a command that starts one", _not_empty)
-_COUNTED = Spelling("CONDITION:NUMBER", _counted)
 Where = Annotated[
     str,
     Spelling("CONDITION", _not_empty),
@@ -126,12 +118,6 @@ class BuildOptions(WorkOptions):
         default=None, converter=path_or_none
     )
     where: Where = ""
-    quota: Annotated[
-        dict[str, Any], _COUNTED, "Cases that come from scenes that meet a condition: light=night:20."
-    ] = field(factory=dict, converter=settings)
-    weights: Annotated[
-        dict[str, Any], _COUNTED, "How much more often scenes that meet a condition are drawn: light=night:3."
-    ] = field(factory=dict, converter=settings)
     taxonomy: Annotated[
         Path | None,
         "YAML file, or folder of them, with hazards of your own: added to those that ship, by name.",

@@ -95,8 +95,8 @@ _MOSTLY = re.compile(r"no placement: none of \d+ places works: \d+ ([^,]+)")
 
 @dataclass
 class Plan:
-    """What to try next. ``again``: cases that broke in an earlier build and are to be tried before other pairs; all of
-    them, also where others took their places, but in a benchmark whose scenes were drawn."""
+    """What to try next. ``again``: cases that broke in an earlier build and are to be tried before other pairs, also
+    where others took their places."""
 
     store: Store
     scene_ids: Sequence[str]
@@ -123,10 +123,8 @@ class Plan:
             return unfinished
         accepted = [p for p in planned if p.case_id in accepted_ids]
         missing = benchmark.n - len(accepted)
-        # strata hold so many cases and no more
-        room = len(self.again) if benchmark.sampling is None else max(missing, 0)
-        if retries := {*self.again[:room]}:
-            self.again = self.again[room:]
+        if retries := {*self.again}:
+            self.again = []
             for case_id in retries:
                 store.discard_rejection(case_id)
             return [p for p in planned if p.case_id in retries]
@@ -147,13 +145,16 @@ class Plan:
         refused = [(p.scene_id, p.hazard_id) for p in planned if p.case_id not in accepted_ids]
         taken_pairs = [(p.scene_id, p.hazard_id) for p in accepted]
         unsuited = [(r.scene_id, r.hazard_id) for r in rejections if r.unsuited]
-        pairs: list[Pair] = []
-        for scenes, open_slots in self._strata(accepted, missing):
-            used_pairs = (*taken_pairs, *pairs)
-            seed = benchmark.seed
-            pairs += plan_round(
-                scenes, self.hazard_ids, used_pairs, refused, open_slots, seed, unsuited, later
-            )
+        pairs = plan_round(
+            self.drawn_from,
+            self.hazard_ids,
+            taken_pairs,
+            refused,
+            missing,
+            benchmark.seed,
+            unsuited,
+            later,
+        )
         number = 1 + max((p.round for p in planned), default=-1)
         taxonomy = merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)
         new_looks = looks([h for _, h in pairs], accepted, {h.id: h.model for h in taxonomy if h.model})
@@ -162,21 +163,6 @@ class Plan:
                 case_id=derive_case_id(benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number, look=look
             )
             for (s, h), look in zip(pairs, new_looks, strict=True)
-        ]
-
-    def _strata(self, accepted: Sequence[Planned], missing: int) -> list[tuple[Sequence[str], int]]:
-        """Scenes that are drawn from together, and how many cases they lack: all, where no strata were asked for."""
-        sampling = self.store.benchmark.sampling
-        if sampling is None:
-            return [(self.drawn_from, missing)]
-        open_scenes = {*self.drawn_from}
-        cases_of = Counter(p.scene_id for p in accepted)
-        return [
-            (
-                [s for s in stratum.usable if s in open_scenes],
-                stratum.cases - sum(cases_of[s] for s in stratum.usable),
-            )
-            for stratum in sampling.strata
         ]
 
     def accepted(self) -> int:

@@ -1,11 +1,10 @@
-"""Which scenes a build tries: all of a folder, or those drawn from what meets conditions."""
+"""Which scenes a build tries: all of a folder, or those that meet a condition."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -16,7 +15,7 @@ from cfgen.core.files import read_json
 from cfgen.records import Fault
 from cfgen.records.base import Identifier
 from cfgen.records.cases import Sampling
-from cfgen.scenes.choosing import draw
+from cfgen.scenes.choosing import matching, perceived_by
 from cfgen.scenes.folder import SCENE_FILE, load_scene, scene_hash, scene_names
 
 #: Of more scenes only the ids are read before the first case; the rest of each is looked at when it is its turn.
@@ -24,55 +23,9 @@ AT_ONCE = 1000
 _ID: TypeAdapter[str] = TypeAdapter(Identifier)
 
 
-class _Options(Protocol):
-    @property
-    def where(self) -> str: ...
-    @property
-    def quota(self) -> dict[str, Any]: ...
-    @property
-    def weights(self) -> dict[str, Any]: ...
-    @property
-    def n(self) -> int: ...
-    @property
-    def seed(self) -> int: ...
-
-
-@dataclass(frozen=True)
-class Draw:
-    """What is asked of the scenes."""
-
-    where: str
-    quota: Mapping[str, int]
-    weights: Mapping[str, float]
-    n: int
-    seed: int
-
-    @classmethod
-    def of(cls, options: _Options) -> Self:
-        """
-        Raises:
-            InputError: a quota that is no whole number above 0, or a weight that is no number above 0.
-        """
-        for condition, count in options.quota.items():
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise InputError(f"--quota '{condition}': expected a whole number above 0, found {count!r}")
-        for condition, weight in options.weights.items():
-            if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < 1e6:
-                raise InputError(
-                    f"--weights '{condition}': expected a number above 0 and below 1,000,000, found {weight!r}"
-                )
-        if conflicts := set(options.quota) & set(options.weights):
-            raise InputError(f"'{sorted(conflicts)[0]}': has a quota and a weight; give one of them")
-        return cls(options.where, options.quota, options.weights, options.n, options.seed)
-
-    @property
-    def draws(self) -> bool:
-        return bool(self.where or self.quota or self.weights)
-
-
 @dataclass
 class Chosen:
-    """scene_id -> folder and hash; folder -> what is wrong with those that do not load; how they were drawn."""
+    """scene_id -> folder and hash; folder -> what is wrong with those that do not load; what they had to meet."""
 
     folders: dict[str, str] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
@@ -80,30 +33,32 @@ class Chosen:
     sampling: Sampling | None = None
 
 
-def choose(source: Path, drawing: Draw, strict: bool, check_all: bool = False) -> Chosen:
+def choose(source: Path, where: str, strict: bool, check_all: bool = False) -> Chosen:
     """
     Args:
-        whole: look at every scene, however many they are.
+        where: the condition that scenes must meet; "": none. check_all: look at every scene, however many they are.
 
     Raises:
-        InputError: nothing to choose from, or none of it loads.
+        InputError: nothing to choose from, none that meets the condition, or none of it loads.
     """
     chosen = Chosen()
-    if not drawing.draws:
-        names = scene_names(source)
-        looking = _LOOK if check_all or len(names) <= AT_ONCE else _GLANCE
-        _take(chosen, source, names, strict, looking)
-    else:
-        frame, strata_folders = draw(
-            source, drawing.where, drawing.quota, drawing.weights, drawing.n, drawing.seed
+    if where:
+        scenes, matched = matching(source, where)
+        chosen.sampling = Sampling(
+            where=where,
+            found=len(scenes),
+            unreadable=sum(bool(scene.wrong) for scene in scenes),
+            matched=len(matched),
+            seen_by=perceived_by(source, where),
         )
-        strata = []
-        for stratum, folders in zip(frame.strata, strata_folders, strict=True):
-            before = set(chosen.folders)
-            _take(chosen, source, [str(path.relative_to(source)) for path in folders], strict, _LOOK)
-            usable = tuple(sorted(set(chosen.folders) - before))
-            strata.append(stratum.model_copy(update={"usable": usable}))
-        chosen.sampling = frame.model_copy(update={"strata": tuple(strata)})
+        names = [scene.name for scene in matched]
+        if not names:
+            raise InputError(
+                f"{source}: none of its {len(scenes)} scenes meets --where '{where}'; try cfgen scenes list"
+            )
+    else:
+        names = scene_names(source)
+    _take(chosen, source, names, strict, _LOOK if check_all or len(names) <= AT_ONCE else _GLANCE)
     if not chosen.folders:
         first = str(next(iter(chosen.unusable.values()), "the folder is empty"))
         raise InputError(

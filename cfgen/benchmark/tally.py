@@ -1,7 +1,7 @@
 """What comes of a build, on its way and by what it left on disk: accepted, refused, broken, and what it cost."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from cfgen.core.network import current
 from cfgen.hazards.placement import UNSUITED
 from cfgen.models.limits import Ledger, in_words
 from cfgen.perception.registry import seen_by
-from cfgen.records import BuildReport, Fault, FaultCount, Planned, Rejection, Spent, StratumOutcome
+from cfgen.records import BuildReport, Fault, FaultCount, Rejection, Spent
 from cfgen.storage.listing import Refused, Short, short_cases, short_rejections
 from cfgen.storage.store import Store
 
@@ -66,50 +66,9 @@ def tally(
         lost=sum(r.broke for r in rejections),
         stopped=stopped,
         spent=spending(store).total(),
-        strata=_strata_of(store, planned, cases, rejections),
         network=current().words("Python's sockets refused in this process and its workers"),
         environment=environment(),
     )
-
-
-def strata_of(store: Store) -> tuple[StratumOutcome, ...]:
-    """What came of each stratum; () where scenes were not drawn. A scene counts as tried once a pair of it is done."""
-    return _strata_of(store, store.planned, store.case_ids(), short_rejections(store))
-
-
-def _strata_of(
-    store: Store, every: Sequence[Planned], accepted: Collection[str], rejections: Sequence[Refused]
-) -> tuple[StratumOutcome, ...]:
-    sampling = store.benchmark.sampling
-    if sampling is None:
-        return ()
-    unsuited = {r.case_id for r in rejections if r.unsuited}
-    finished = {*accepted, *(r.case_id for r in rejections)}
-    planned = [p for p in every if p.case_id in finished]
-    scenes_tried = {p.scene_id for p in planned if p.case_id not in unsuited}
-    with_case = {*accepted}
-    cases = Counter(p.scene_id for p in planned if p.case_id in with_case)
-    outcomes = []
-    for stratum in sampling.strata:
-        own = {*stratum.usable}
-        count, good = len(own & scenes_tried), sum(1 for s in own if cases[s])
-        # those drawn that did not load were as likely to be tried as the others
-        reached = count * stratum.drawn / len(own) if own else 0.0
-        outcomes.append(
-            StratumOutcome(
-                condition=stratum.condition,
-                scenes=stratum.scenes,
-                drawn=stratum.drawn,
-                usable=len(own),
-                tried=count,
-                with_case=good,
-                cases=sum(cases[s] for s in own),
-                wanted=stratum.cases,
-                p_selected=reached / stratum.scenes if stratum.scenes else None,
-                p_refused=1 - good / reached if reached else None,
-            )
-        )
-    return tuple(outcomes)
 
 
 def _recorded(

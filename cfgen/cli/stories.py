@@ -89,13 +89,6 @@ def _show_tally(summary: "BuildReport", out: Path) -> None:
         print(f"{hazard:<32}{accepted:>8}{attempts:>7}")
     _show_counts("refused, by reason (numbers as #):", summary.reasons)
     _show_counts("not drawn from, for what the scene lacks:", summary.unsuited)
-    if summary.strata:
-        print("\nscenes that match       drawn   tried  with a case   cases  of   stratum")
-    for row in summary.strata:
-        print(
-            f"{row.scenes:>19} {row.drawn:>11} {row.tried:>7} {row.with_case:>12} {row.cases:>7} {row.wanted:>3}   "
-            f"{row.condition}"
-        )
     if summary.faults:
         print(
             "\nfaults: these broke and are no refusals; what was lost was replaced where there were pairs left:"

@@ -1,4 +1,4 @@
-"""Means over more than was looked at: a judge corrected by people's ratings of a part, rates of scenes drawn unevenly.
+"""Means over more than was looked at: a judge corrected by people's ratings of a part.
 
 The judge scores every case, people a part of them. Their mean is moved by what the judge's mean over all cases differs
 from its mean over the rated ones, as far as it pays: PPI++ (Angelopoulos, Duchi and Zrnic 2023), where the rated cases
@@ -6,15 +6,12 @@ are among those that the judge scored. A judge that says nothing about people le
 with them on every rated case its own.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import stdtrit
 
 from cfgen.metrics.intervals import CONFIDENCE, NOTHING, Blocks, Difference, Events, block_index, wilson
-from cfgen.records import StratumOutcome
 
 #: By simulation 95% intervals of 20 rated among 20 to 300 cases hold 92 to 97%, of 10 only 80 to 99%, of 3 47 to 100%.
 FEWEST_RATED = 20
@@ -105,80 +102,3 @@ def _interval(
     counted = p * (1 - p) * span**2 / variance if variance > 1e-12 and 0 < p < 1 else len(cases)
     low, high = wilson(p, max(counted, 1.0), t)
     return lowest + span * p, lowest + span * low, lowest + span * high
-
-
-# --- weighted ----------------------------------------------------------------------------------
-# Rates of the scenes that were drawn from, where some were drawn more often than others.
-#
-# Each case counts by the inverse of the probability with which its scene was tried (Horvitz and Thompson), divided by
-# the cases of that scene; the weights sum to the scenes of the frame that can carry a hazard, as far as those tried
-# tell.
-
-
-@dataclass(frozen=True)
-class WeightedRate:
-    """A weighted share of ``n`` cases, with Wilson's interval of the ``effective`` cases that its variance is worth."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-    effective: float
-
-
-def case_weights(
-    scene_of: Mapping[str, str], stratum_of: Mapping[str, int], strata: Sequence[StratumOutcome]
-) -> dict[str, float]:
-    """case -> for how many scenes it stands.
-
-    Args:
-        scene_of: case -> scene, of the cases that count. stratum_of: scene -> place in ``strata``. A case of neither is
-            left out.
-    """
-    per_scene = Counter(scene_of.values())
-    counted = Counter(stratum_of[scene] for scene in per_scene if scene in stratum_of)
-    weights = {}
-    for case, scene in scene_of.items():
-        if (place := stratum_of.get(scene)) is None:
-            continue
-        row = strata[place]
-        if not row.p_selected:
-            continue
-        stands_for = row.with_case / row.p_selected  # scenes of the stratum that can carry a hazard
-        weights[case] = stands_for / counted[place] / per_scene[scene]
-    return weights
-
-
-def weighted_rate(
-    events: Events, weights: Mapping[str, float], strata: Mapping[str, int], blocks: Blocks | None = None
-) -> WeightedRate | None:
-    """The weighted mean of events; None without any.
-
-    The variance is that between blocks within strata, linearized. It leaves out that scenes are drawn without putting
-    them back, so it errs on the wide side.
-
-    Args:
-        strata: case -> its stratum. blocks: case -> block; None: each is its own.
-    """
-    cases = sorted(case for case in events if weights.get(case))
-    if not cases:
-        return None
-    weight = np.array([weights[case] for case in cases])
-    hit = np.array([events[case] for case in cases])
-    value = float(weight @ hit / weight.sum())
-    parts: dict[tuple[int, str], float] = {}
-    for case, w, y in zip(cases, weight, hit, strict=True):
-        key = strata[case], (blocks or {}).get(case, case)
-        parts[key] = parts.get(key, 0.0) + float(w * (y - value) / weight.sum())
-    variance = 0.0
-    for stratum in {stratum for stratum, _ in parts}:
-        own = np.array([part for (place, _), part in parts.items() if place == stratum])
-        if len(own) > 1:
-            variance += len(own) / (len(own) - 1) * float(((own - own.mean()) ** 2).sum())
-        else:  # one block says nothing of how blocks vary: as if it were all chance
-            variance += float(own[0] ** 2)
-    kish = float(weight.sum() ** 2 / (weight**2).sum())
-    effective = min(value * (1 - value) / variance, kish) if variance > 1e-12 else kish
-    freedom = max(1, len(parts) - len({stratum for stratum, _ in parts}))
-    low, high = wilson(value, max(effective, 1.0), float(stdtrit(freedom, 0.5 + CONFIDENCE / 2)))
-    return WeightedRate(value, low, high, len(cases), effective)

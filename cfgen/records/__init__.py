@@ -43,8 +43,6 @@ from cfgen.records.cases import (
     Sampling,
     Shard,
     Spent,
-    Stratum,
-    StratumOutcome,
 )
 from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
 from cfgen.records.runs import (
@@ -163,8 +161,6 @@ __all__ = [
     "Size",
     "Spent",
     "Stored",
-    "Stratum",
-    "StratumOutcome",
     "Swap",
     "Trace",
     "TraceVerdict",

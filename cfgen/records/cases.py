@@ -10,48 +10,16 @@ from cfgen.records.base import Arm, Identifier, Sha256
 from cfgen.records.hazards import Hazard, Placement
 
 
-class Stratum(Record):
-    """Scenes that are drawn from together: those that meet ``condition`` and none of the strata before."""
-
-    condition: str
-    #: scenes that meet it
-    scenes: int = Field(ge=0)
-    #: accepted cases to end with
-    cases: int = Field(ge=0)
-    #: how much more often a scene of it is drawn than one of weight 1; None: a fixed number of cases
-    weight: float | None = None
-    #: scenes drawn from it, by chance alone, and those of them that load: the build tries these
-    drawn: int = Field(default=0, ge=0)
-    usable: tuple[Identifier, ...] = ()
-
-
 class Sampling(Record):
-    """The frame: how many scenes there were, how many matched, and the strata they fall into."""
+    """Scenes of a folder that meet a condition: how many there were, and how many matched."""
 
-    where: str = ""
+    where: str
     #: folders with a scene.json, and those of them that cannot be read
     found: int = Field(ge=0)
     unreadable: int = Field(default=0, ge=0)
     matched: int = Field(ge=0)
     #: where a condition asks for what frames show: the perceiver that looked, and a hash of its identity
     seen_by: str = ""
-    strata: tuple[Stratum, ...]
-
-
-class StratumOutcome(Record):
-    """What came of a stratum: scenes tried, those with an accepted case, and cases."""
-
-    condition: str
-    scenes: int
-    drawn: int
-    usable: int
-    tried: int
-    with_case: int
-    cases: int
-    wanted: int
-    #: that a scene of it was tried, and that one that was tried gave no case; None where none was
-    p_selected: float | None = None
-    p_refused: float | None = None
 
 
 # --- cases -------------------------------------------------------------------------------------
@@ -218,8 +186,6 @@ class BuildReport(Stored):
     spent: Spent | None = None
     #: who saw the road in the frames, in words
     perception: str = ""
-    #: where scenes were drawn: what came of each stratum
-    strata: tuple[StratumOutcome, ...] = ()
     #: what could be reached and how that was held; "": everything
     network: str = ""
     #: versions of cfgen, Python and the packages that drew and wrote the pictures, and the system
@@ -253,7 +219,7 @@ class Benchmark(Stored):
     own_hazards_only: bool = False
     #: scene_id -> hash of its folder; every scene the build may use. Of thousands: "" until it has a case
     scenes: dict[str, Sha256 | Literal[""]]
-    #: how they were drawn, where not all that there were are used
+    #: the condition that they meet, where not all that there were are used
     sampling: Sampling | None = None
     #: the hazards chosen by name; empty: the whole taxonomy
     hazards: tuple[Identifier, ...] = ()

@@ -1,4 +1,4 @@
-"""Choosing among scenes: conditions on tags, the tags of all scenes below a folder, and strata that chance draws from.
+"""Choosing among scenes: conditions on tags, and the tags of all scenes below a folder.
 
 Conditions such as ``speed > 5 and road == 'junction'`` are read, checked and held against tags, never run. A library's
 evaluator (simpleeval, cel-python) serves users less: it takes a tag that a scene lacks for an error, knows no tags with
@@ -18,8 +18,6 @@ from typing import Any
 
 from cfgen.core.disk_backed import indexed
 from cfgen.core.errors import InputError, did_you_mean
-from cfgen.core.hashing import derive_seed
-from cfgen.records.cases import Sampling, Stratum
 from cfgen.scenes.folder import SCENE_FILE, find_scenes
 from cfgen.scenes.perceived_tags import SeenTags
 from cfgen.scenes.tags import SEEN, SEEN_BY, Tags, Value, tags_of
@@ -89,13 +87,13 @@ def condition(text: str) -> Condition:
         if len(words) > _LONGEST:
             raise ValueError("is longer than 2,000 characters")
         tree = ast.parse(words, mode="eval").body
-        _check(tree)
+        test = _test(tree, text.strip())
     except SyntaxError as error:
         raise InputError(f"'{text}': expected a condition, found {error.msg}; {_HOW}") from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"'{text}': {error}; {_HOW}") from error
     names = frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return Condition(text.strip(), names, _test(tree, text.strip()))
+    return Condition(text.strip(), names, test)
 
 
 def _spelt_out(short: re.Match[str]) -> str:
@@ -107,33 +105,6 @@ def _spelt_out(short: re.Match[str]) -> str:
     except (ValueError, SyntaxError):
         literal = {"true": True, "false": False}.get(value.lower(), value)
     return f"{name} == {(literal if isinstance(literal, (int, float)) else value)!r}"
-
-
-def _check(node: ast.expr) -> None:
-    """Refuses all but comparisons of a tag with values, joined by and, or, not."""
-    match node:
-        case ast.BoolOp(values=values):
-            for value in values:
-                _check(value)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            _check(operand)
-        case ast.Name():
-            pass
-        case ast.Compare(left=left, ops=ops, comparators=others):
-            sides = [left, *others]
-            if not any(isinstance(side, ast.Name) for side in sides):
-                raise ValueError(f"'{ast.unparse(node)}' compares no tag")
-            for op, side in zip(ops, others, strict=True):
-                among = isinstance(op, (ast.In, ast.NotIn))
-                if isinstance(op, (ast.Is, ast.IsNot)) or (
-                    among and not isinstance(side, (ast.Tuple, ast.List))
-                ):
-                    raise ValueError(f"'{ast.unparse(node)}' is no comparison of a tag with values")
-            for side in sides:
-                if not isinstance(side, ast.Name):
-                    _value(side)
-        case _:
-            raise ValueError(f"'{ast.unparse(node)}' is no comparison of a tag with values")
 
 
 def _value(node: ast.expr) -> Any:
@@ -154,25 +125,34 @@ def _value(node: ast.expr) -> Any:
 
 
 def _test(node: ast.expr, text: str) -> _Test:
-    """A function of tags; made once, since 200,000 scenes are held against it."""
+    """A function of tags; made once, since 200,000 scenes are held against it.
+
+    Raises:
+        ValueError: it is no comparison of a tag with values, nor several joined by and, or, not.
+    """
     match node:
-        case ast.BoolOp(op=op, values=values):
-            tests, conjunction = [_test(value, text) for value in values], isinstance(op, ast.And)
-
-            def several(tags: Mapping[str, Value]) -> bool:
-                return conjunction is not any(test(tags) is not conjunction for test in tests)
-
-            return several
-        case ast.UnaryOp(operand=operand):
+        case ast.BoolOp(op=junction, values=values):
+            tests, conjunction = [_test(value, text) for value in values], isinstance(junction, ast.And)
+            return lambda tags: conjunction is not any(test(tags) is not conjunction for test in tests)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = _test(operand, text)
             return lambda tags: not inner(tags)
         case ast.Name(id=name):
             return lambda tags: bool(tags.get(name, False))
         case ast.Compare(left=left, ops=ops, comparators=others):
-            sides = [_side(side) for side in (left, *others)]
-            steps = list(zip(ops, sides[:-1], sides[1:], strict=True))
-            return lambda tags: all(_compares(op, a(tags), b(tags), text) for op, a, b in steps)
-    raise AssertionError(ast.dump(node))
+            nodes = [left, *others]
+            if not any(isinstance(side, ast.Name) for side in nodes):
+                raise ValueError(f"'{ast.unparse(node)}' compares no tag")
+            for op, side in zip(ops, others, strict=True):
+                if isinstance(op, (ast.Is, ast.IsNot)) or (
+                    isinstance(op, (ast.In, ast.NotIn)) and not isinstance(side, (ast.Tuple, ast.List))
+                ):
+                    break
+            else:
+                sides = [_side(side) for side in nodes]
+                steps = list(zip(ops, sides[:-1], sides[1:], strict=True))
+                return lambda tags: all(_compares(op, a(tags), b(tags), text) for op, a, b in steps)
+    raise ValueError(f"'{ast.unparse(node)}' is no comparison of a tag with values")
 
 
 def _side(node: ast.expr) -> Callable[[Mapping[str, Value]], Any]:
@@ -298,13 +278,6 @@ def known_tags(scenes: list[Tagged]) -> set[str]:
     return {name for scene in scenes for name in scene.tags}
 
 
-# --- strata: how many cases each gives, and which scenes are tried ---
-
-#: Of each stratum so many scenes are drawn for each case that is wanted, and so many at least: some are refused.
-_SPARE, _LEAST = 10, 50
-ALL, OTHERS = "all", "others"
-
-
 def matching(folder: Path, where: str) -> tuple[list[Tagged], list[Tagged]]:
     """All scenes of a folder, and those that can be read and meet a condition ("": all of them).
 
@@ -315,14 +288,14 @@ def matching(folder: Path, where: str) -> tuple[list[Tagged], list[Tagged]]:
     readable = [scene for scene in scenes if not scene.wrong]
     if not where:
         return scenes, readable
-    wanted_condition = _asked("--where", where, scenes)
+    wanted_condition = _asked(where, scenes)
     return scenes, [scene for scene in readable if _holds(wanted_condition, scene)]
 
 
-def _asked(option: str, text: str, scenes: list[Tagged]) -> Condition:
+def _asked(text: str, scenes: list[Tagged]) -> Condition:
     """
     Raises:
-        InputError: names the option; no condition, a tag that no scene has, or one of what frames show where some were
+        InputError: no condition, a tag that no scene has, or one of what frames show where some were
             not looked at.
     """
     tags = known_tags(scenes)
@@ -330,11 +303,11 @@ def _asked(option: str, text: str, scenes: list[Tagged]) -> Condition:
         parsed = condition(text)
         parsed.check(tags)
     except InputError as error:
-        raise InputError(f"{option} {error}") from error
+        raise InputError(f"--where {error}") from error
     missing = [scene for scene in scenes if not scene.wrong and SEEN_BY not in scene.tags]
     if missing and any(name.startswith(SEEN) for name in parsed.names):
         raise InputError(
-            f"{option} '{text}': {len(missing)} of {len(scenes)} scenes were not looked at since they are as they are, "
+            f"--where '{text}': {len(missing)} of {len(scenes)} scenes were not looked at since they are as they are, "
             f"such as {missing[0].folder}; run: cfgen scenes tag {missing[0].root}"
         )
     return parsed
@@ -351,92 +324,7 @@ def _holds(required: Condition, scene: Tagged) -> bool:
         raise InputError(f"{scene.folder}: {error}") from error
 
 
-def draw(
-    folder: Path, where: str, quota: Mapping[str, int], weights: Mapping[str, float], n: int, seed: int
-) -> tuple[Sampling, list[list[Path]]]:
-    """The frame, and for each stratum the folders of the scenes that were drawn.
-
-    Args:
-        quota: condition -> accepted cases. weights: condition -> how much more often a scene is drawn than others; they
-            share what the quotas leave of ``n``. A scene belongs to the first condition that it meets.
-
-    Raises:
-        InputError: as :func:`matching`; quotas above ``n``, or a stratum without scenes.
-    """
-    scenes, matched = matching(folder, where)
-    if not matched:
-        raise InputError(
-            f"{folder}: none of its {len(scenes)} scenes meets --where '{where}'; try cfgen scenes list"
-        )
-    conditions = [*quota, *weights]
-    groups = _groups(scenes, matched, quota, conditions)
-    remainder = n - sum(quota.values())
-    if remainder < 0:
-        raise InputError(f"--quota: expected at most {n} cases in all, as --n says, found {n - remainder}")
-    shared = [*weights, OTHERS if conditions else ALL]
-    pull = [weights.get(name, 1.0) * len(groups[name]) for name in shared]
-    if remainder and not sum(pull):
-        raise InputError(
-            f"--quota: names {n - remainder} of {n} cases and leaves no scene for the others; lower --n"
-        )
-    cases = dict(quota) | dict(zip(shared, _shares(remainder, pull), strict=True))
-    strata, sample = [], []
-    for name, members in groups.items():
-        if not members:
-            continue
-        order = sorted(members, key=lambda scene: derive_seed(seed, "drawn", str(scene.tags["id"])))
-        count = min(len(order), max(_LEAST, _SPARE * cases[name])) if cases[name] else 0
-        weight = None if name in quota else weights.get(name, 1.0)
-        strata.append(
-            Stratum(condition=name, scenes=len(members), cases=cases[name], weight=weight, drawn=count)
-        )
-        sample.append([scene.folder for scene in order[:count]])
-    return Sampling(
-        where=where,
-        found=len(scenes),
-        unreadable=sum(bool(scene.wrong) for scene in scenes),
-        matched=len(matched),
-        seen_by=_seen_by(folder, [where, *conditions]),
-        strata=tuple(strata),
-    ), sample
-
-
-def _seen_by(folder: Path, conditions: Sequence[str]) -> str:
-    """Who looked at the frames, where one of the conditions asks for what they show."""
-    names = {name for text in conditions if text for name in condition(text).names}
-    return SeenTags.read(folder).who if any(name.startswith(SEEN) for name in names) else ""
-
-
-def _groups(
-    scenes: list[Tagged], matched: list[Tagged], quota: Collection[str], conditions: Sequence[str]
-) -> dict[str, list[Tagged]]:
-    parsed: list[tuple[str, Condition]] = []
-    for text in conditions:
-        parsed.append((text, _asked("--quota" if text in quota else "--weights", text, scenes)))
-    groups: dict[str, list[Tagged]] = {text: [] for text in conditions}
-    groups[OTHERS if conditions else ALL] = []
-    for scene in matched:
-        first = next(
-            (text for text, required in parsed if _holds(required, scene)), OTHERS if conditions else ALL
-        )
-        groups[first].append(scene)
-    for text, required in parsed:
-        if not groups[text]:
-            values = "; ".join(
-                f"{name}: {', '.join(values_of(matched, name))}" for name in sorted(required.names)
-            )
-            option = "--quota" if text in quota else "--weights"
-            raise InputError(
-                f"{option} '{text}': none of {len(matched)} scenes meets it that met none before; there are {values}"
-            )
-    return groups
-
-
-def _shares(count: int, pull: Sequence[float]) -> list[int]:
-    """``count`` split in proportion, the largest remainders first."""
-    total = sum(pull)
-    exact = [count * weight / total if total else 0.0 for weight in pull]
-    shares = [int(weight) for weight in exact]
-    for i in sorted(range(len(pull)), key=lambda i: shares[i] - exact[i])[: count - sum(shares)]:
-        shares[i] += 1
-    return shares
+def perceived_by(folder: Path, where: str) -> str:
+    """Who looked at the frames, where a condition asks for what they show; else ""."""
+    asks = any(name.startswith(SEEN) for name in condition(where).names)
+    return SeenTags.read(folder).who if asks else ""

@@ -103,10 +103,14 @@ class About:
     def sampling(self) -> str:
         frame = self.benchmark.sampling
         seed = self.benchmark.seed
+        pairs = (
+            f"Pairs of scene and hazard were tried in an order drawn by seed {seed}, until there were enough."
+        )
         if frame is None:
-            return f"Pairs of scene and hazard were tried in an order drawn by seed {seed}, until there were enough."
-        met = f"those that meet '{frame.where}'" if frame.where else "all"
-        return f"Scenes were drawn by seed {seed} from {met}, in {len(frame.strata)} strata."
+            return pairs
+        return (
+            f"{pairs[:-1]}; of {frame.found} scenes the {frame.matched} that meet '{frame.where}' were used."
+        )
 
     @property
     def licence(self) -> str:

@@ -138,8 +138,6 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
         ("jobs: 1", "scenes: nowhere", "nowhere"),
         ("jobs: 1", "where: sped > 3", "build.where 'sped > 3': no scene has a tag 'sped' (did you mean"),
         ("jobs: 1", "where: ''", "build.where: expected a condition, found nothing; leave it out"),
-        ("jobs: 1", "quota: {speed > 1: 9}", "build.quota: expected at most 2 cases in all"),
-        ("jobs: 1", "weights: {speed > 1: -1}", "build.weights 'speed > 1': expected a number above 0"),
         ("report:", "judges: [jury]\nreport:", "judge 'jury' is not known"),
         ("report:", "judges: [{judge: offline, options: {nose: 1}}]\nreport:", "nose"),
         ("bench: out/bench", "bench: [", "not readable as YAML"),

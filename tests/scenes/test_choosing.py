@@ -1,4 +1,4 @@
-"""Scenes chosen by their tags: conditions, the index, strata and the draw."""
+"""Scenes chosen by their tags: conditions and the index."""
 
 import json
 import os
@@ -6,10 +6,11 @@ import time
 
 import pytest
 
+from cfgen.benchmark.scene_choice import choose
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.scenes import choosing
-from cfgen.scenes.choosing import condition, draw, matching, tagged_scenes
+from cfgen.scenes.choosing import condition, matching, tagged_scenes
 from cfgen.scenes.tags import tags_of
 
 TAGS = {"speed": 8.0, "road": ["urban", "junction"], "light": "night", "wet": True, "drive": "d1"}
@@ -114,32 +115,16 @@ def test_an_index_is_kept_and_follows_changes(many, monkeypatch):
     assert len(matching(many, "light=night")[1]) == 99
 
 
-def test_strata_are_drawn_with_known_probabilities(many):
-    frame, drawn = draw(many, "speed >= 0", {"light=night": 6}, {"road=junction": 3}, 20, seed=4)
-    assert (frame.found, frame.matched) == (600, 600)
-    rows = [(s.condition, s.scenes, s.cases, s.drawn) for s in frame.strata]
-    # 14 cases are shared by 3 x 50 and 1 x 450 scenes: 3.5 and 10.5
-    assert rows[0] == ("light=night", 100, 6, 60)
-    assert [row[:2] for row in rows[1:]] == [("road=junction", 50), ("others", 450)]
-    assert sorted(row[2] for row in rows[1:]) in ([3, 11], [4, 10])
-    assert all(int(path.name[1:]) < 100 for path in drawn[0])
-    assert draw(many, "speed >= 0", {"light=night": 6}, {"road=junction": 3}, 20, seed=4)[1] == drawn
-    assert draw(many, "speed >= 0", {"light=night": 6}, {"road=junction": 3}, 20, seed=5)[1] != drawn
-
-
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("where", "says"),
     [
-        (("sped > 3", {}, {}), r"no scene has a tag 'sped' \(did you mean 'speed'\?\)"),
-        (("speed > 900", {}, {}), "none of its 600 scenes meets --where 'speed > 900'"),
-        (("", {"light=dusk": 3}, {}), "'light=dusk': none of 600 scenes meets it .* light: day, night"),
-        (("", {"light=night": 90}, {}), "--quota: expected at most 20 cases in all, as --n says, found 90"),
-        (("light=night", {"light=night": 9}, {}), "names 9 of 20 cases and leaves no scene for the others"),
+        ("sped > 3", r"no scene has a tag 'sped' \(did you mean 'speed'\?\)"),
+        ("speed > 900", "none of its 600 scenes meets --where 'speed > 900'"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(many, asked, says):
+def test_what_cannot_be_chosen_is_said(many, where, says):
     with pytest.raises(InputError, match=says):
-        draw(many, *asked, 20, seed=1)
+        choose(many, where, strict=False)
 
 
 def test_scenes_list_counts(many, capsys):
@@ -149,5 +134,3 @@ def test_scenes_list_counts(many, capsys):
         "     120  lane",
         "      80  junction",
     ]
-    assert main(["build", "--scenes", str(many), "--out", str(many / "b"), "--quota", "light=night"]) == 2
-    assert "quota: expected CONDITION:NUMBER, found 'light=night'" in capsys.readouterr().err
