@@ -85,11 +85,11 @@ def test_every_extra_that_a_message_names_is_there():
     assert named <= extras
 
 
-def test_dev_names_every_extra_but_those_that_need_a_place_of_their_own():
+def test_dev_names_every_extra():
     extras = PROJECT["optional-dependencies"]
     everything = next(one for one in extras["dev"] if one.startswith(PROJECT["name"]))
     inherited = set(everything.split("[")[1].rstrip("]").split(","))
-    assert set(extras) - inherited - {"dev", "app", "pathtrace"} == set()
+    assert set(extras) - inherited - {"dev", "app"} == set()
     assert set(extras["app"]) <= set(extras["dev"])
 
 

@@ -369,20 +369,11 @@ def _set(name: str, use: str) -> str:
 
 def _place(name: str, use: str) -> str:
     """As :func:`_set`, and whether what it has to name is there."""
-    from cfgen.core.machine import PYTHONS, is_python
-
     value = os.environ.get(name)
     place = Path(value or "").expanduser()
     if not value:
         return _set(name, use)
-    if name in PYTHONS:
-        wrong = (
-            "" if is_python(value) else "what is there is no Python" if place.exists() else "nothing is there"
-        )
-    else:
-        wrong = (
-            "" if place.is_dir() else "a file is there, no folder" if place.exists() else "nothing is there"
-        )
+    wrong = "" if place.is_dir() else "a file is there, no folder" if place.exists() else "nothing is there"
     return f"set, but {wrong}: set it to what is, for {use}" if wrong else _set(name, use)
 
 

@@ -25,7 +25,6 @@ PURPOSES = {
     "sam": "--masks and --detector: SAM, SAM 2, SAM 3, Grounding DINO",
     "road-gpu": "--perception-options device=cuda: road and things seen in batches on a GPU",
     "grpo": "training with TRL: rewards, critics",
-    "pathtrace": "inpainter pathtrace, here or in the environment of CFGEN_BLENDER_PYTHON",
     "argoverse2": "scenes import argoverse2",
     "gps": "scenes import video: GPS inside a dash camera's file, or GPX beside it",
     "hugging-face": "scenes import hugging-face",
@@ -43,11 +42,8 @@ KEYS = {
 }
 PLACES = {
     "CFGEN_MODELS": "model files",
-    "CFGEN_BLENDER_PYTHON": "inpainter pathtrace",
     "HF_HOME": "weights of hubs",
 }
-#: Those that name an interpreter, not a folder.
-PYTHONS = ("CFGEN_BLENDER_PYTHON",)
 _GPU_PATIENCE_S = 10
 
 
@@ -114,16 +110,6 @@ def gpus() -> list[str]:
     except (OSError, subprocess.SubprocessError):
         return []
     return [line.strip() for line in output.stdout.splitlines() if line.strip()]
-
-
-def is_python(program: str) -> bool:
-    """Whether a path or a command runs Python."""
-    query = [program, "-c", "print('python')"]
-    try:
-        output = subprocess.run(query, capture_output=True, text=True, timeout=_GPU_PATIENCE_S, check=True)
-    except (OSError, ValueError, subprocess.SubprocessError):
-        return False
-    return output.stdout.strip() == "python"
 
 
 def _version(name: str) -> str:

@@ -17,12 +17,6 @@ def scenarios_dir() -> Path:
     return installed if installed.is_dir() else _PACKAGE.parent / "scenarios"
 
 
-def models_dir() -> Path:
-    """Folder with the scripts that build the 3-D models."""
-    installed = _PACKAGE / "_models"
-    return installed if installed.is_dir() else _PACKAGE.parent / "tools" / "assets"
-
-
 def license_file() -> Path:
     """The Apache License, which is cfgen's own."""
     installed = _PACKAGE / "_LICENSE"

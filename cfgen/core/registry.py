@@ -7,7 +7,6 @@ import dataclasses
 import importlib
 import importlib.util
 import inspect
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,12 +28,10 @@ class Extra:
     Attributes:
         name: the extra of cfgen that installs it; "" for a package that is to be had only from those who make it.
         package: shows whether it is there; of several with ``|`` between them one will do.
-        elsewhere: an environment variable that may name another place of it.
     """
 
     name: str
     package: str
-    elsewhere: str = ""
 
     @property
     def label(self) -> str:
@@ -43,8 +40,6 @@ class Extra:
 
     @property
     def missing(self) -> bool:
-        if self.elsewhere and os.environ.get(self.elsewhere):
-            return False
         return not any(map(_installed, self.package.split("|")))
 
     @property

@@ -95,7 +95,7 @@ def _warn_of_unknown_models(own: Path, entries: Sequence[Hazard]) -> None:
         if entry.model and entry.model not in models:
             warn(
                 f"taxonomy '{own}': {entry.id}: model: cfgen has none called '{entry.model}'"
-                f"{did_you_mean(entry.model, models)}, so neither composite nor pathtrace can draw it; 'cfgen list "
+                f"{did_you_mean(entry.model, models)}, so composite cannot draw it; 'cfgen list "
                 "hazards NAME' says which model a hazard has"
             )
 

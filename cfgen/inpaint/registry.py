@@ -24,7 +24,6 @@ INPAINTERS = Registry(
         "flux-fill": "cfgen.inpaint.diffusion.flux:FluxFill",
         "flux-kontext": "cfgen.inpaint.diffusion.flux:FluxKontext",
         "z-image": "cfgen.inpaint.diffusion.z_image:ZImage",
-        "pathtrace": "cfgen.inpaint.pathtrace.inpainter:PathTrace",
     },
     extras={
         "nano-banana": Extra("gemini", "google.genai"),
@@ -36,7 +35,6 @@ INPAINTERS = Registry(
         "flux-fill": Extra("sdxl", "diffusers"),
         "flux-kontext": Extra("sdxl", "diffusers"),
         "z-image": Extra("sdxl", "diffusers"),
-        "pathtrace": Extra("pathtrace", "bpy", elsewhere="CFGEN_BLENDER_PYTHON"),
     },
 )
 

@@ -204,7 +204,7 @@ def _moment(frame: Frame) -> str:
 
 VOCABULARY = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 #: inpainters that insert what was rendered, with no trained model
-_RENDERED = ("composite", "pathtrace")
+_RENDERED = ("composite",)
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _KEYWORD = b"XML:com.adobe.xmp"
 #: bytes of signature and IHDR, which comes first

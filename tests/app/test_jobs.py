@@ -147,11 +147,10 @@ def test_failing_is_said_in_words_and_the_next_try_works(
 def test_what_is_not_installed_is_listed_with_the_command(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("CFGEN_BLENDER_PYTHON", raising=False)
     monkeypatch.setattr(registry.importlib.util, "find_spec", lambda name: None)
     listed = {i["id"]: i["missing"] for i in ask(Api(root), "scenes")["inpainters"]}
     assert listed["composite"] == ""
-    assert listed["pathtrace"] == 'pip install ".[pathtrace]" (in your copy of cfgen)'
+    assert listed["sdxl"] == 'pip install ".[sdxl]" (in your copy of cfgen)'
 
 
 def test_an_unknown_or_unstarted_inpainter_is_refused_in_words(root: Path, plugin: Path) -> None:

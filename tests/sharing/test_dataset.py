@@ -106,7 +106,7 @@ def test_changed_pictures_say_so_in_their_xmp_and_nothing_else_does(exported: Pa
 
 
 def test_who_drew_decides_the_term():
-    assert source_type("pathtrace").endswith("/compositeSynthetic")
+    assert source_type("composite").endswith("/compositeSynthetic")
     assert source_type("sdxl", "composite").endswith("/compositeWithTrainedAlgorithmicMedia")
     assert source_type("somebody_elses").endswith("/compositeWithTrainedAlgorithmicMedia")
 

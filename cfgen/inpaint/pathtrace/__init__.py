@@ -1,1 +1,0 @@
-"""Hazards rendered straight into the scene by Blender as a module."""
