@@ -21,8 +21,6 @@ INPAINTERS = Registry(
         "qwen-image-edit": "cfgen.inpaint.diffusion.qwen_image_edit:QwenImageEdit",
         "qwen-image-edit-plus": "cfgen.inpaint.diffusion.qwen_image_edit:QwenImageEditPlus",
         "longcat-image-edit": "cfgen.inpaint.diffusion.longcat:LongCatImageEdit",
-        "flux-fill": "cfgen.inpaint.diffusion.flux:FluxFill",
-        "flux-kontext": "cfgen.inpaint.diffusion.flux:FluxKontext",
         "z-image": "cfgen.inpaint.diffusion.z_image:ZImage",
     },
     extras={
@@ -32,8 +30,6 @@ INPAINTERS = Registry(
         "qwen-image-edit": Extra("sdxl", "diffusers"),
         "qwen-image-edit-plus": Extra("sdxl", "diffusers"),
         "longcat-image-edit": Extra("sdxl", "diffusers"),
-        "flux-fill": Extra("sdxl", "diffusers"),
-        "flux-kontext": Extra("sdxl", "diffusers"),
         "z-image": Extra("sdxl", "diffusers"),
     },
 )

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import InpaintRefusedError
-from cfgen.inpaint.diffusion.flux import FluxFill, FluxKontext
 from cfgen.inpaint.diffusion.flux2_klein import Flux2Klein
 from cfgen.inpaint.diffusion.longcat import LongCatImageEdit
 from cfgen.inpaint.diffusion.qwen_image_edit import QwenImageEdit, QwenImageEditPlus
@@ -18,9 +17,7 @@ from cfgen.inpaint.diffusion.z_image import ZImage
 from cfgen.inpaint.edit import Edit, make_edits
 from tests.inpaint.diffusion.asked import apart, guided, picture, request
 from tests.inpaint.diffusion.tiny_editors import (
-    tiny_fill,
     tiny_klein,
-    tiny_kontext,
     tiny_longcat,
     tiny_qwen,
     tiny_qwen_plus,
@@ -32,8 +29,6 @@ from tests.inpaint.test_inpaint import make_job
 KINDS = {
     "flux2-klein": (Flux2Klein, tiny_klein),
     "qwen-image-edit": (QwenImageEdit, tiny_qwen),
-    "flux-fill": (FluxFill, tiny_fill),
-    "flux-kontext": (FluxKontext, tiny_kontext),
     "z-image": (ZImage, tiny_z_image),
     "qwen-image-edit-plus": (QwenImageEditPlus, tiny_qwen_plus),
     "longcat-image-edit": (LongCatImageEdit, tiny_longcat),
@@ -67,10 +62,7 @@ def painter(request, checkpoints, monkeypatch):
 
 
 each = pytest.mark.parametrize("painter", list(KINDS), indirect=True)
-#: FLUX Fill paints what is outside the mask as well; cfgen pastes only what is inside.
-holding = pytest.mark.parametrize(
-    "painter", [k for k in KINDS if k not in ("flux-fill", *UNMASKED)], indirect=True
-)
+holding = pytest.mark.parametrize("painter", [k for k in KINDS if k not in UNMASKED], indirect=True)
 
 
 @each
@@ -154,7 +146,7 @@ def test_without_a_mask_what_moved_is_moved_back_and_another_picture_is_refused(
     assert refused.report["model"] == made.settings.model
 
 
-@pytest.mark.parametrize("painter", ["flux-fill", "longcat-image-edit"], indirect=True)
+@pytest.mark.parametrize("painter", ["flux2-klein", "longcat-image-edit"], indirect=True)
 def test_outside_the_mask_frames_stay_bit_identical(painter):
     job = make_job()
     edit = make_edits([job], painter())[0]

@@ -3,10 +3,8 @@
 from pathlib import Path
 
 from tests.inpaint.diffusion.tiny_sdxl import (
-    clip_tokenizer,
     diffusers,
     four_stages,
-    text_config,
     torch,
     transformers,
 )
@@ -194,50 +192,6 @@ def tiny_longcat(folder: Path) -> Path:
     )
     pipe.save_pretrained(folder)
     return folder
-
-
-def _flux(folder: Path, kind: str, channels: int) -> Path:
-    """A FLUX.1 pipeline; the second reader takes one token a character, as the others here do."""
-    torch.manual_seed(0)
-    words = clip_tokenizer(folder / "words")
-    letters = _tokenizer()
-    small = text_config(len(words), 32)
-    pipe = getattr(diffusers, kind)(
-        scheduler=_schedule(),
-        vae=_vae(use_quant_conv=False, use_post_quant_conv=False),
-        text_encoder=transformers.CLIPTextModel(small),
-        tokenizer=words,
-        text_encoder_2=transformers.T5EncoderModel(
-            transformers.T5Config(
-                vocab_size=len(letters), d_model=32, d_kv=8, d_ff=16, num_layers=1, num_heads=4
-            )
-        ),
-        tokenizer_2=letters,
-        transformer=diffusers.FluxTransformer2DModel(
-            patch_size=1,
-            in_channels=channels,
-            out_channels=16,
-            num_layers=1,
-            num_single_layers=1,
-            attention_head_dim=16,
-            num_attention_heads=2,
-            joint_attention_dim=32,
-            pooled_projection_dim=32,
-            axes_dims_rope=(4, 4, 8),
-            guidance_embeds=True,
-        ),
-    )
-    pipe.save_pretrained(folder / "flux")
-    return folder / "flux"
-
-
-def tiny_fill(folder: Path) -> Path:
-    """Latents, latents of what is shown, and the mask, cell by cell, go in."""
-    return _flux(folder, "FluxFillPipeline", 16 + 16 + 4 * 64)
-
-
-def tiny_kontext(folder: Path) -> Path:
-    return _flux(folder, "FluxKontextInpaintPipeline", 16)
 
 
 def tiny_z_image(folder: Path) -> Path:
