@@ -21,7 +21,7 @@ PURPOSES = {
     "openai": "judge and planner openai, and servers that speak like it",
     "inspect": "inspect_ai: its models as planners and judges",
     "local": "judge and planner local: a vision-language model in this process",
-    "sdxl": "inpainters sdxl, flux2-klein, longcat-image-edit, qwen-image-edit, z-image",
+    "sdxl": "inpainters sdxl, flux2-klein, qwen-image-edit, z-image",
     "sam": "--masks and --detector: SAM, SAM 2, SAM 3, Grounding DINO",
     "road-gpu": "--perception-options device=cuda: road and things seen in batches on a GPU",
     "grpo": "training with TRL: rewards, critics",

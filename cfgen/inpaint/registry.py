@@ -20,7 +20,6 @@ INPAINTERS = Registry(
         "flux2-klein": "cfgen.inpaint.diffusion.flux2_klein:Flux2Klein",
         "qwen-image-edit": "cfgen.inpaint.diffusion.qwen_image_edit:QwenImageEdit",
         "qwen-image-edit-plus": "cfgen.inpaint.diffusion.qwen_image_edit:QwenImageEditPlus",
-        "longcat-image-edit": "cfgen.inpaint.diffusion.longcat:LongCatImageEdit",
         "z-image": "cfgen.inpaint.diffusion.z_image:ZImage",
     },
     extras={
@@ -29,7 +28,6 @@ INPAINTERS = Registry(
         "flux2-klein": Extra("sdxl", "diffusers"),
         "qwen-image-edit": Extra("sdxl", "diffusers"),
         "qwen-image-edit-plus": Extra("sdxl", "diffusers"),
-        "longcat-image-edit": Extra("sdxl", "diffusers"),
         "z-image": Extra("sdxl", "diffusers"),
     },
 )

@@ -44,10 +44,6 @@ def _schedule():
     return diffusers.FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True)
 
 
-def _vae(**more):
-    return four_stages((4, 4, 4, 4), norm_num_groups=1, sample_size=64, shift_factor=0.1, **more)
-
-
 def _reader(words: int, width: int, layers: int, head: int):
     """The configuration of a Qwen3 that reads words alone."""
     return transformers.Qwen3Config(
@@ -169,31 +165,6 @@ def tiny_qwen_plus(folder: Path) -> Path:
     return tiny_qwen(folder, "QwenImageEditPlusPipeline")
 
 
-def tiny_longcat(folder: Path) -> Path:
-    torch.manual_seed(0)
-    tokenizer = _tokenizer()
-    reader, processor = _seeing(tokenizer)
-    pipe = diffusers.LongCatImageEditPipeline(
-        scheduler=_schedule(),
-        vae=_vae(latent_channels=16),
-        text_encoder=reader,
-        tokenizer=tokenizer,
-        text_processor=processor,
-        transformer=diffusers.LongCatImageTransformer2DModel(
-            in_channels=64,
-            num_layers=1,
-            num_single_layers=1,
-            attention_head_dim=16,
-            num_attention_heads=2,
-            joint_attention_dim=16,
-            pooled_projection_dim=16,
-            axes_dims_rope=[8, 4, 4],
-        ),
-    )
-    pipe.save_pretrained(folder)
-    return folder
-
-
 def tiny_z_image(folder: Path) -> Path:
     torch.manual_seed(0)
     letters = _tokenizer()
@@ -207,7 +178,7 @@ def tiny_z_image(folder: Path) -> Path:
             torch.nn.init.normal_(weight, std=0.02)
     pipe = diffusers.ZImageInpaintPipeline(
         scheduler=diffusers.FlowMatchEulerDiscreteScheduler(shift=3.0),
-        vae=_vae(),
+        vae=four_stages((4, 4, 4, 4), norm_num_groups=1, sample_size=64, shift_factor=0.1),
         text_encoder=reader,
         tokenizer=letters,
         transformer=painter,
