@@ -199,7 +199,7 @@ def alike(first: str, second: str) -> bool:
     """Whether two names may mean one thing: they share a word, or are of one class of road objects."""
     if set(first.split()) & set(second.split()) - {"of", "a", "the"}:
         return True
-    classes = [{class_of(word).name for word, _ in things(name.lower())} for name in (first, second)]
+    classes = [{class_of(word) for word, _ in things(name.lower())} for name in (first, second)]
     return bool(classes[0] & classes[1])
 
 

@@ -1,6 +1,5 @@
 """Free answers by other hands: how they are built, and the offline judge's waypoints against their authors' scores."""
 
-import math
 import zlib
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 from cfgen.geometry.camera import mounted
 from cfgen.geometry.path import path_of_plan, travelled
-from cfgen.hazards.vocabulary import class_of, things
 from cfgen.judge.free import MOTIONS, FreeAnswer, cases_for, free_answers
 from cfgen.judge.offline.judge import measure
 from cfgen.judge.protocol import JudgeItem
@@ -20,16 +18,8 @@ from tests.judge.painted import _painted, place
 
 CAMERA = Camera(width=640, height=360, fx=560, fy=560, cx=320, cy=150, T_cam_ego=mounted(1.5))
 BLANK = np.zeros((4, 4, 3), np.uint8)
+SIZE = Size(length=1.0, width=1.0, height=1.0)
 ROAD = np.clip(np.random.default_rng(0).normal(100, 6, (360, 640, 3)), 0, 255).astype(np.uint8)
-
-
-def size_of(name: str) -> Size:
-    """The geometric middle of what a thing of that name may measure, or a metre."""
-    if not (words := things(name.lower())):
-        return Size(length=1.0, width=1.0, height=1.0)
-    kind = class_of(words[0][0])
-    width, height = (math.sqrt(max(low, 0.05) * high) for low, high in (kind.width, kind.height))
-    return Size(length=width, width=width, height=height)
 
 
 def free_item(answer: FreeAnswer) -> JudgeItem:
@@ -41,7 +31,7 @@ def free_item(answer: FreeAnswer) -> JudgeItem:
         min(answer.hazard.distance_m, 60.0),
         answer.side * min(abs(answer.hazard.lateral_m), 4.0),
     )
-    at = place(path, CAMERA, distance, lateral, size_of(answer.hazard.name), rng)
+    at = place(path, CAMERA, distance, lateral, SIZE, rng)
     base = Baseline(path, travelled(plan), answer.speed_mps)
     before, after = answer.answers(base, Target.of(at, base))
     (before, plan_a), (after, plan_b) = to_plan(before), to_plan(after)

@@ -247,7 +247,7 @@ def _same(name: str, hazard: Hazard) -> bool:
 
 
 def _kinds(text: str) -> set[str]:
-    return {class_of(word).name for word, _ in things(text)}
+    return {class_of(word) for word, _ in things(text)}
 
 
 def _words(text: str) -> set[str]:
