@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
-from cfgen.inpaint.diffusion import control, load
+from cfgen.inpaint.diffusion import load
 from cfgen.inpaint.diffusion.base import Diffusion, Engine, Task
 from cfgen.inpaint.diffusion.load import Guidance, Options, Steps
 
@@ -52,11 +51,6 @@ class SdxlOptions(Options):
     preset: Literal["", "lcm", "hyper"] = ""
     #: where the preset's adapter lies, if not on the Hub
     preset_lora: str = ""
-    #: a ControlNet: a folder, or a name on the Hub such as diffusers/controlnet-depth-sdxl-1.0; "" for none
-    control: str = ""
-    #: what it was trained to be shown: normals as NormalBae gives them
-    control_shows: Literal["depth", "normals"] = "depth"
-    control_scale: float = Field(default=0.5, ge=0, le=2)
     #: for a single .safetensors file: the folder or name that its configuration is taken from
     config: str = "diffusers/stable-diffusion-xl-1.0-inpainting-0.1"
 
@@ -89,8 +83,8 @@ class Sdxl(Diffusion):
         preset = [(self.settings.preset_lora, 1.0)] if self.settings.preset else []
         return preset + super().loras()
 
-    def fetch(self) -> Engine:
-        """The pipeline as its checkpoint has it."""
+    def open(self) -> Engine:
+        import torch
         from diffusers import StableDiffusionXLInpaintPipeline as Pipeline
 
         weights = load.find_weights(self.name, self.settings)
@@ -100,23 +94,14 @@ class Sdxl(Diffusion):
             pipe = load.load_pipeline(
                 self.name, Pipeline, weights, self.settings, self.dtype, add_watermarker=False
             )
-        return Engine(pipe, weights.revision)
-
-    def open(self) -> Engine:
-        import torch
-
-        engine = self.fetch()
-        pipe = engine.pipe
         if self.settings.scheduler != "checkpoint":
             pipe.scheduler = _scheduler(self.settings.scheduler, pipe.scheduler.config)
         load.add_loras(self.name, pipe, self.loras())
-        if self.settings.control:
-            pipe = control.with_control(self.name, pipe, self.settings.control, self.dtype)
         pipe.vae.to(torch.float32)
         pipe.unet.to(memory_format=torch.channels_last)
         pipe.vae.to(memory_format=torch.channels_last)
         load.put_on(pipe, self.settings, self.device, "unet")
-        return Engine(pipe, engine.revision)
+        return Engine(pipe, weights.revision)
 
     def paint(self, engine: Engine, tasks: Sequence[Task]) -> list[np.ndarray]:
         import torch
@@ -124,9 +109,12 @@ class Sdxl(Diffusion):
         pipe = engine.pipe
         with torch.inference_mode():
             height, width = tasks[0].size
+            latents, masked, mask = self._encoded(pipe, tasks)
             images = pipe(
                 **self._texts(engine, tasks),
-                **self._pictures(pipe, tasks),
+                image=latents,
+                mask_image=mask,
+                masked_image_latents=masked,
                 height=height,
                 width=width,
                 strength=tasks[0].strength,
@@ -135,24 +123,7 @@ class Sdxl(Diffusion):
                 generator=self.generators(tasks),
                 output_type="latent",
             ).images
-            if self.settings.control:
-                pipe.vae.to(torch.float32)  # that pipeline leaves it in the others' dtype
             return self._decoded(pipe, images, tasks[0].size)
-
-    def _pictures(self, pipe: Any, tasks: Sequence[Task]) -> dict[str, Any]:
-        """The call's arguments for what is repainted, where, and what a ControlNet is shown."""
-        if self.settings.control:
-            scale = {"controlnet_conditioning_scale": self.settings.control_scale}
-            return {**control.shown(pipe, tasks, self.cell, self.settings.control_shows), **scale}
-        latents, masked, mask = self._encoded(pipe, tasks)
-        return {"image": latents, "mask_image": mask, "masked_image_latents": masked}
-
-    def _report(self, task: Task, engine: Engine) -> dict[str, Any]:
-        report = super()._report(task, engine)
-        if self.settings.control:
-            shows = self.settings.control_shows
-            report["control"] = control.report(self.settings.control, shows, self.settings.control_scale)
-        return report
 
     def _encoded(self, pipe: Any, tasks: Sequence[Task]) -> tuple[Any, Any, Any]:
         """Latents of the images and of the images without what is masked, and the mask (B, 1, H, W)."""
