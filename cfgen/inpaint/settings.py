@@ -259,16 +259,6 @@ class SurfaceSettings:
     #: Radiance of the sunlit skyline that shiny surfaces mirror, and up to which sine of elevation it stands.
     skyline: float = 0.06
     skyline_top: float = 0.12
-    #: Gloss of dirty coats; between which shares of the height plates are; least pixels; radiance from which
-    #: on lamps glow; share of the height from which on there is only roof; what is a bright coat.
-    dull: float = 0.15
-    plate: tuple[float, float] = (0.22, 0.58)
-    speck: int = 20
-    glows: float = 0.3
-    roof: float = 0.85
-    bright_coat: float = 0.2
-    #: Most reflectance of a clear coat at a slant that its coarse normals tell.
-    mirrored: float = 0.2
     #: Share of the height from which on (in all: over which it sets in) dark things without gloss are panes;
     #: albedo and gloss below which they are; gloss of a pane, whose two faces mirror.
     waist: tuple[float, float] = (0.48, 0.54)

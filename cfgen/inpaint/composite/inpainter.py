@@ -12,7 +12,6 @@ from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.draw import Drawing, draw
 from cfgen.inpaint.composite.harmonize import insert
 from cfgen.inpaint.composite.light import Light
-from cfgen.inpaint.composite.relight import paints_of
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult, Setting
 from cfgen.records import Hazard, Placement, Size
 
@@ -48,7 +47,7 @@ class Composite:
     def sizes(self, hazard: Hazard) -> list[Size]:
         if hazard.model is None:
             return []
-        return _sizes(hazard.model, looks_of(hazard.model))
+        return _sizes(hazard.model)
 
     def inpaint(self, requests: Sequence[InpaintRequest]) -> list[InpaintResult | InpaintRefusedError]:
         return insert(requests, _draw)
@@ -56,16 +55,14 @@ class Composite:
 
 def _draw(request: InpaintRequest, light: Light) -> tuple[Drawing | None, Mapping[str, Any]]:
     model = str(request.hazard.model)
-    names = looks_of(model)
+    names = sprites.list_variants(model)
     if not names:
         raise InpaintRefusedError(f"no sprite for hazard '{request.hazard.id}' (model {model})")
-    variant, _, paint = pick(names, _sizes(model, names), request).partition("/")
-    sprite = sprites.painted(model, variant, paint) if paint else sprites.load(model, variant)
+    variant = pick(names, _sizes(model), request)
+    sprite = sprites.load(model, variant)
     turn = _turn(sprite, request.setting.front or request.setting)
     turned = request.placement.model_copy(update={"yaw": request.placement.yaw + turn})
     report: dict[str, Any] = {"sprite": f"{model}/{variant}", "turned_deg": round(math.degrees(turn), 1)}
-    if paint:
-        report["paint"] = paint
     step = in_step(sprite.meta["params"], request)
     if step:
         sprite = _stepping(sprite, step, turned, request)
@@ -120,31 +117,22 @@ def _turn(sprite: sprites.Sprite, setting: Setting) -> float:
     return min(max(math.remainder(azimuth - stored, math.tau), -limit), limit)
 
 
-def _sizes(model: str, names: Sequence[str]) -> list[Size]:
-    return [
-        Size(length=size[0], width=size[1], height=size[2])
-        for size in (sprites.load(model, name.partition("/")[0]).size for name in names)
-    ]
-
-
-def looks_of(model: str) -> list[str]:
-    """A model's variants, each in its own paint, then "variant/paint" for each in its first other paint, and so on."""
-    names = sprites.list_variants(model)
-    painted = [(k, name, paint) for name in names for k, paint in enumerate(paints_of(model, name))]
-    return [*names, *(f"{name}/{paint}" for _, name, paint in sorted(painted, key=lambda entry: entry[0]))]
+def _sizes(model: str) -> list[Size]:
+    """Of each variant, in their order."""
+    variants = (sprites.load(model, name).size for name in sprites.list_variants(model))
+    return [Size(length=length, width=width, height=height) for length, width, height in variants]
 
 
 def pick(names: Sequence[str], sizes: Sequence[Size], request: InpaintRequest) -> str:
     """The variant that the hazard's look means, or one drawn by the case's seed, with the size of the placement.
 
-    Where the hazard's text names a colour it is one of that colour, or else one in its own paint.
+    Where the hazard's text names a colour it is one of that colour, if there is one.
     """
     size = np.array(list(request.placement.size.model_dump().values()))
     off = [np.abs(np.array(list(s.model_dump().values())) - size).max() for s in sizes]
     fitting = [name for name, error in zip(names, off, strict=True) if error <= min(off) + 1e-3]
     if colours := _COLOURS & {*request.hazard.prompt.lower().split()}:
-        own = [name for name in fitting if "/" not in name]
-        fitting = [name for name in own if name.rsplit("_", 1)[-1] in colours] or own
+        fitting = [name for name in fitting if name.rsplit("_", 1)[-1] in colours] or fitting
     look = request.hazard.look
     if look is not None and names[look % len(names)] in fitting:
         return names[look % len(names)]

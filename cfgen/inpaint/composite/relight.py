@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -238,46 +238,21 @@ def gathered(light: Floats) -> Floats:
 
 
 # --- materials ---------------------------------------------------------------------------------
-# What sprites are made of, read off their layers: panes, which the path tracer's pass looks through, and body paint,
-# which can be another without another rendering.
-
-#: Paints of cars, linear albedo: as on roads four in five are white, silver, grey or nearly black.
-PAINTS: dict[str, tuple[float, float, float]] = {
-    "pearl": (0.59, 0.575, 0.53),
-    "platinum": (0.45, 0.455, 0.46),
-    "silver": (0.30, 0.31, 0.32),
-    "grey": (0.12, 0.125, 0.13),
-    "graphite": (0.045, 0.047, 0.05),
-    "dark blue": (0.012, 0.026, 0.075),
-    "light blue": (0.16, 0.24, 0.33),
-    "wine": (0.085, 0.012, 0.018),
-}
-#: Models whose paint is all one coat, and the variant of them that no other paint comes out clean on.
-_PAINTED, _AS_IT_IS = frozenset({"car", "car_braking", "car_oncoming", "van"}), ("van", "grey")
-#: The other paints that come out clean by a variant's own, the last word of its name: none over black, which trim and
-#: window frames are too, none over red, which lamps are, and none brighter than what it covers.
-_OVER = {
-    "white": ("pearl", "silver", "platinum", "grey", "dark blue", "graphite"),
-    "silver": ("graphite", "grey", "light blue"),
-    "grey": ("wine", "graphite"),
-    "blue": ("graphite", "wine"),
-}
-#: Gloss of a clear coat from which on (in all: over which it sets in) it is body paint; how far albedo strays in it.
-_COAT_materials, _STRAYS = (0.45, 0.86), 0.10
-_AROUND = {n: np.ones((n, n), np.uint8) for n in (3, 5)}
+# What sprites are made of, read off their layers: panes, which the path tracer's pass looks through, coats and hair.
 
 #: Models with windows above their waist, and those of them that lie on their roof.
-_GLAZED = _PAINTED | {
+_GLAZED = {
     "ambulance",
+    "car",
+    "car_braking",
     "car_door_open",
+    "car_oncoming",
     "car_overturned",
     "child_behind_car",
-    "fire_engine",
-    "garbage_truck",
-    "police_car",
-    "school_bus",
+    "van",
 }
-_GLAZED |= {"tow_truck", "tram", "truck_box", "truck_hivis_person"}
+_GLAZED |= {"fire_engine", "garbage_truck", "police_car", "school_bus", "tow_truck", "tram", "truck_box"}
+_GLAZED |= {"truck_hivis_person"}
 _UPSIDE_DOWN = frozenset({"car_overturned"})
 
 
@@ -337,86 +312,3 @@ def haired(sky: Floats, albedo: Floats) -> tuple[Floats, Floats]:
     sky = sky.copy()
     sky[..., :3] *= cv2.resize(gain, sky.shape[1::-1], interpolation=cv2.INTER_LINEAR)[..., None]
     return sky, albedo * gain[..., None]
-
-
-def repainted(layers: Layers, paint: str) -> Layers:
-    """The layers with the body's paint replaced, as light and dark as it was."""
-    if layers.gloss is None:
-        return layers
-    sure = (layers.gloss > _COAT_materials[1]) & (layers.gloss <= 1)
-    if sure.sum() < 50:
-        return layers
-    own, new = np.median(layers.albedo[sure], 0).astype(np.float32), np.array(PAINTS[paint], np.float32)
-    share, mixed, pale = coat_of(layers, own)
-    # what the coat mirrors of the even sky stays; flakes in it seen at a slant are as pale as the sky
-    cosine = np.clip((layers.normal * layers.eye).sum(-1), 0.02, 1)
-    mirrored = (np.float32(SURFACE.f0) + (1 - np.float32(SURFACE.f0)) * (1 - cosine) ** 5) * np.clip(
-        0.5 + 4 * (2 * cosine * layers.normal[..., 2] - layers.eye[2]), 0, 1
-    )
-    mirrored = cv2.GaussianBlur(
-        np.minimum(mirrored, np.float32(SURFACE.mirrored)).astype(np.float32), (0, 0), 2
-    )  # coarse normals
-    size, grey = layers.sky.shape[1::-1], float(luminance(own))
-    planes = np.dstack([share, mirrored, grey + pale * (1 - grey)]).astype(np.float32)
-    cover, mirror, level = cv2.split(cv2.resize(planes, size, interpolation=cv2.INTER_LINEAR))
-    alpha, radiance = layers.sky[..., 3], layers.sky[..., :3]
-    seen_light = luminance(radiance) / np.maximum(alpha, 1e-3)
-    mirror = np.minimum(mirror, seen_light)
-    lit = np.clip((seen_light - mirror) / level, 0, 1.1)
-    sky, base, lit, mirror = layers.sky.copy(), 1 - cover, cover * alpha * lit, cover * alpha * mirror
-    for channel in range(3):
-        sky[..., channel] = sky[..., channel] * base + lit * new[channel] + mirror
-    albedo = layers.albedo + share[..., None] * (mixed[..., None] * new - layers.albedo)
-    return replace(layers, sky=sky.astype(np.float32), albedo=albedo.astype(np.float32))
-
-
-def coat_of(layers: Layers, own: Floats) -> tuple[Floats, Floats, Floats]:
-    """Where body paint ``own`` is, hxw with soft edges; its share of a pixel beside what is dark; flakes' paleness."""
-    assert layers.gloss is not None
-    albedo, gloss, upward = layers.albedo, layers.gloss, layers.normal[..., 2]
-    low, full = _COAT_materials
-    planes = cv2.split(albedo)
-    along = sum(plane * part for plane, part in zip(planes, own, strict=True)) / float((own * own).sum())
-    mixed = np.clip(along, 0, 1)
-    slant = np.clip(5 * upward - 2.5, 0, 1)  # lamps' clear fronts are steeper
-    pale = np.clip((sum(planes) / 3 - own.mean()) / float(1 - own.mean()), 0, 1) * slant
-    off = [np.abs(plane - mixed * part - pale * (1 - part)) for plane, part in zip(planes, own, strict=True)]
-    distance = np.maximum(np.maximum(off[0], off[1]), off[2])
-    alike = np.clip(2 - distance / (_STRAYS * (1 + 2 * float(own.max()))), 0, 1)
-    coat = np.clip((gloss - low) / (full - low), 0, 1) * (gloss <= 1)
-    # roofs are seen in so few rows that their gloss is lost
-    height = layers.position[..., 2] / max(float(layers.position[..., 2][coat >= 1].max(initial=0)), 0.1)
-    roof = (
-        SURFACE.roof if float(luminance(own)) < SURFACE.bright_coat else 0.5
-    )  # whoever sits below it may be as dark as the coat
-    coat = np.maximum(coat, (gloss <= 1) * (mixed > 0.5) * (height > roof) * np.clip(4 * upward - 2, 0, 1))
-    # lamps, with what is clear in them
-    lamps = ((planes[0] > 0.06) & (planes[0] > 2.2 * planes[2])).astype(np.uint8)
-    if layers.emission is not None:
-        lamps |= (
-            cv2.resize(layers.emission[..., 0], gloss.shape[::-1], interpolation=cv2.INTER_AREA)
-            > SURFACE.glows
-        )
-    panes = cv2.morphologyEx((gloss > 1).astype(np.uint8), cv2.MORPH_CLOSE, _AROUND[5]) * (mixed < 0.5)
-    body = (1 - cv2.morphologyEx(lamps, cv2.MORPH_CLOSE, _AROUND[5])) * (1 - panes)
-    # dirt and rims take gloss away, but not where a plate can be: what hangs together with the coat is the coat
-    mask = ((coat * alike > 0.4) & (mixed > 0.35)).astype(np.uint8)
-    dull = (height < SURFACE.plate[0]) | (height > SURFACE.plate[1]) | (np.abs(layers.normal[..., 1]) > 0.7)
-    dull &= (alike > 0.4) & (mixed > 0.4) & (gloss > SURFACE.dull)
-    _, part = cv2.connectedComponents((dull | (mask > 0)).astype(np.uint8) * body, connectivity=4)
-    count = np.bincount(part.ravel())
-    mostly_coat = (np.bincount(part.ravel(), mask.ravel()) > 0.5 * count) & (count >= SURFACE.speck)
-    mostly_coat[0] = False
-    mask = mostly_coat[part].astype(np.uint8)
-    mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, _AROUND[5])
-    # seams and rims, mixed with what is dark
-    border = cv2.dilate(mask, _AROUND[3]) * ((mixed < 0.7) | (coat > 0.4))
-    share: Floats = cv2.blur(body * np.maximum(mask, border) * alike.astype(np.float32), (2, 2))
-    return share, mixed, pale
-
-
-def paints_of(model: str, variant: str) -> tuple[str, ...]:
-    """Names of the PAINTS that a variant can have besides its own."""
-    if model not in _PAINTED or (model, variant) == _AS_IT_IS:
-        return ()
-    return _OVER.get(variant.rsplit("_", 1)[-1], ())

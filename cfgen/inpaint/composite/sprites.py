@@ -1,11 +1,9 @@
-"""Entries of a ZIP archive whose directory is read but once: zipfile reads it anew each time it opens one."""
+"""Sprites: path-traced views of the models in scenarios/assets, lit again for any sky and sun."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
-import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -31,53 +29,9 @@ from cfgen.inpaint.composite.relight import (
     haired,
     lamps_of,
     relit,
-    repainted,
     unmirrored,
 )
 
-#: Bytes of an entry's own header, which ends with the lengths of its name and of what comes after that.
-_HEADER = 30
-
-
-class Archive:
-    """A ZIP archive that is open only while an entry is read.
-
-    Raises:
-        OSError, zipfile.BadZipFile: it cannot be read, or is none.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with zipfile.ZipFile(path) as archive:
-            self._entries = {info.filename: info for info in archive.infolist()}
-
-    def read(self, name: str) -> bytes:
-        """
-        Raises:
-            KeyError: there is no such entry.
-            OSError, zipfile.BadZipFile: it cannot be read, or is damaged.
-        """
-        info = self._entries[name]
-        with self.path.open("rb") as file:
-            file.seek(info.header_offset)
-            head = file.read(_HEADER)
-            if len(head) < _HEADER:
-                raise zipfile.BadZipFile(f"an archive cut short before {name}")
-            file.seek(sum(struct.unpack("<HH", head[-4:])), os.SEEK_CUR)
-            data = file.read(info.compress_size)
-        if info.compress_type == zipfile.ZIP_DEFLATED:
-            try:
-                data = zlib.decompress(data, -zlib.MAX_WBITS)
-            except zlib.error as cause:
-                raise zipfile.BadZipFile(f"{name}: {cause}") from cause
-        if zlib.crc32(data) != info.CRC:
-            raise zipfile.BadZipFile(f"a wrong checksum of {name}")
-        return data
-
-
-# --- sprites -----------------------------------------------------------------------------------
-# Sprites: path-traced views of the models in scenarios/assets, lit again for any sky and sun.
-#
 # A sprite stores what an overcast sky does to the object, plus albedo, normals, depth and a voxel hull. From these a
 # view is relit: L = sky * L_sky + sun * albedo * (max(n.l, 0) * V + bounce) + emission, V from a shadow map of the
 # hull. Radiances are in units where a white card flat on the ground under the open sky has `sky`, and one facing the
@@ -116,11 +70,10 @@ class GroundMap:
 
 @dataclass(eq=False)
 class Sprite:
-    """One variant of one model, in its own paint or one of PAINTS; pictures are read when first asked for and kept."""
+    """One variant of one model; pictures are read when first asked for and kept."""
 
     meta: dict[str, Any]
     archive: Path
-    paint: str | None = None
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -284,8 +237,8 @@ class Sprite:
         return min(self.meta["views"], key=apart)
 
     def _read(self, entry: str) -> bytes:
-        data: bytes = self._once("archive", lambda: Archive(self.archive)).read(entry)
-        return data
+        with zipfile.ZipFile(self.archive) as archive:
+            return archive.read(entry)
 
     def _picture(self, entry: str, flags: int = cv2.IMREAD_UNCHANGED) -> NDArray[Any]:
         try:
@@ -339,7 +292,6 @@ class Sprite:
         rise = math.radians(view["elevation_deg"])
         eye = math.cos(rise) * axes[2] + np.array([0, 0, math.sin(rise)], np.float32)
         layers = Layers(sky, albedo, normal, position, gloss, eye, emission, detail_of(sky))
-        layers = layers if self.paint is None else repainted(layers, self.paint)
         if gloss is None:
             return layers
         alpha = cv2.resize(sky[..., 3], gloss.shape[::-1], interpolation=cv2.INTER_AREA)
@@ -428,12 +380,6 @@ def list_variants(model: str) -> list[str]:
 def load(model: str, variant: str) -> Sprite:
     """The sprite of a variant. Raises InputError naming what there is when it does not exist or is damaged."""
     return load_from(assets_dir(), model, variant)
-
-
-@lru_cache(maxsize=32)
-def painted(model: str, variant: str, paint: str) -> Sprite:
-    """A variant in one of PAINTS."""
-    return replace(load(model, variant), paint=paint, _cache={})
 
 
 @lru_cache(maxsize=64)
