@@ -3,10 +3,8 @@
 A server on loopback stands in for Gemini: 200 ms a reply, in a process of its own. Both send four pictures and about
 the same words to it, 32 requests at a time. The plain loop sends four 1280x720 JPEGs that it encoded before the clock
 started. Ours starts from what ``cfgen score`` stored: it reads two 1280x720 frames and two answers, draws both plots,
-encodes, asks, parses, combines, and writes a verdict. Frames are encoded once and kept. In ``cfgen score`` that is done
-of the pixels that the planner is shown, and "first, in cfgen score" counts it, clock and processor, as if nothing else
-went on meanwhile; "first, answers from elsewhere" decodes two PNGs for each request. Plots make small JPEGs, so one row
-sends two more frames beside drawing them.
+encodes, asks, parses, combines, and writes a verdict. Frames are encoded once; "each frame new" decodes two PNGs for
+each request. Plots make small JPEGs, so one row sends two more frames beside drawing them.
 
 Prints wall-clock and processor time, as other work on the machine slows the first.
 Usage: python benchmarks/judge_throughput.py [N]
@@ -104,19 +102,6 @@ def ours(folder: Path, url: str, n: int, cache: Path, four_frames: bool = False)
     return n / (time.perf_counter() - start), 1000 * (time.process_time() - busy) / n
 
 
-def in_score(folder: Path, url: str, cache: Path) -> tuple[float, float]:
-    """As :func:`ours` for each case once, with the frames encoded as ``cfgen score`` does while it holds them."""
-    judge = create_judge("gemini", cache, model="fake", base_url=url, concurrency=AT_ONCE)
-    held = [(stored_item(folder, i), [scenery(2 * i), scenery(2 * i + 1)]) for i in range(CASES)]
-    start, busy = time.perf_counter(), time.process_time()
-    for item, pixels in held:
-        for frame, shown in zip((item.original, item.modified), pixels, strict=True):
-            judge.asking.pictures.keep(frame, shown)
-    spent, used = time.perf_counter() - start, 1000 * (time.process_time() - busy) / CASES
-    rate, busy = ours(folder, url, CASES, cache)
-    return CASES / (CASES / rate + spent), busy + used
-
-
 def plain(url: str, n: int) -> tuple[float, float]:
     """The SDK as its documentation shows it, with a semaphore."""
     from google import genai
@@ -164,8 +149,7 @@ def measure(n: int) -> list[tuple[str, tuple[float, float]]]:
             plain(url, AT_ONCE)
             rows = [
                 ("plain SDK loop, pictures ready", plain(url, n)),
-                ("cfgen, first, in cfgen score", in_score(folder, url, folder / "other cache")),
-                ("cfgen, first, answers from elsewhere", ours(folder, url, CASES, folder / "cache")),
+                ("cfgen, each frame new", ours(folder, url, CASES, folder / "cache")),
                 ("cfgen, from stored answers", ours(folder, url, n, folder / "cache")),
                 ("the same, four 1280x720 frames each", ours(folder, url, n, folder / "cache", True)),
                 ("plain SDK loop again", plain(url, n)),

@@ -17,7 +17,7 @@ from cfgen.core.errors import InputError, StoreError, warn
 from cfgen.core.files import read_record, write_record
 from cfgen.core.network import within_its_network, without_secrets
 from cfgen.judge.registry import create_judge
-from cfgen.judge.run import ahead_of, give_verdicts, trusted
+from cfgen.judge.run import give_verdicts, trusted
 from cfgen.options import NOBODY, ScoreOptions
 from cfgen.planners.outputs import EXPORTS, check_lines
 from cfgen.planners.registry import OpenPlanner
@@ -67,9 +67,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
         planner = workers.planner
         inputs.salt = _register(store, planner, options)
         _warn_of_small_hazards(inputs, planner, questions)
-        with ahead_of(judge) as inputs.held:
-            workers.roll_out(inputs, questions)
-        inputs.held = None
+        workers.roll_out(inputs, questions)
         followed = dict(workers.intervene(inputs, questions)) if options.intervene else {}
     if judge is None:
         return summary(store, planner.name, NOBODY, questions, followed, 0)

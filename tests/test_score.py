@@ -111,8 +111,6 @@ def test_what_a_planner_gets_does_not_tell_the_arm(out: Path):
     store = Store(out)
     inputs = RolloutInputs(store, 7)
     needs = Requirements(frame_times=(-0.5, 0.0))
-    held: dict[str, np.ndarray] = {}
-    inputs.held = lambda frame, pixels: held.update({frame.hash: pixels})
     for case in store.cases():
         original, hazard = (
             inputs.observation(q, needs) for q in arm_inputs(store, ("hazard",), 1) if q.case == case
@@ -124,8 +122,6 @@ def test_what_a_planner_gets_does_not_tell_the_arm(out: Path):
         assert not any(w in words for w in ("hazard", "original", case.case_id, case.hazard.id))
         assert (original.images["front"][-1].pixels != hazard.images["front"][-1].pixels).any()
         assert original.images["front"][-1].pixels.flags.writeable is False
-        shown = [inputs.front_file(case, arm) for arm in ("original", "hazard")]
-        assert all((held[frame.hash] == frame.read()).all() for frame in shown), "for the judge's pictures"
 
 
 def test_a_bad_planner_fails_every_question_and_the_run_ends(out: Path):

@@ -6,7 +6,7 @@ import io
 import json
 import shutil
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -430,8 +430,6 @@ class FrameFile:
         return added(source, read_image(self.path), self.x, self.y, self.path)
 
 
-#: Takes a frame and its pixels (H, W, 3) uint8 RGB while somebody holds them.
-Held = Callable[[FrameFile, np.ndarray], None]
 #: a frame (H, W, 3) uint8 RGB, or the file that holds it
 FrameLike = np.ndarray | FrameFile
 

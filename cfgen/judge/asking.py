@@ -5,7 +5,6 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from pathlib import Path
 from typing import TypeVar
 
 import cv2
@@ -15,8 +14,7 @@ from cfgen.core import interrupts
 from cfgen.core.engines.registry import default_jobs
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import ends_the_run
-from cfgen.core.files import FrameFile, FrameLike, file_bytes, write_bytes
-from cfgen.core.paths import seal, unseal
+from cfgen.core.files import FrameFile, FrameLike, file_bytes
 from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.rubrics.registry import Rubric
 from cfgen.models.base import Ask, Form, Model, Picture, Reply, Turn
@@ -33,8 +31,7 @@ class Asking:
     def __init__(self, name: str, limits: Limits, role: str = "judge") -> None:
         self.limits = limits
         self.client = Client(f"{role} '{name}'", limits, f"{role} {name}")
-        cache = Path(limits.cache) if limits.cache else None
-        self.pictures = Pictures(cache / "frames" if cache else None)
+        self.pictures = Pictures()
         #: let an exception on one item through, with its traceback
         self.strict = False
         self._pool: ThreadPoolExecutor
@@ -151,15 +148,11 @@ _AT_HAND = 256
 
 
 class Pictures:
-    """Encodes pictures; stored frames once for all planners, arms and repeats, in ``folder`` (None keeps nothing).
+    """Encodes pictures; a stored frame once for all planners, arms and repeats while it is at hand."""
 
-    What is kept counts where it was kept by this user: nobody can lay another picture there.
-    """
-
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
+    def __init__(self) -> None:
         # by content, so that a picture is also hashed and put into text once
-        self._frame = lru_cache(maxsize=_AT_HAND)(self._load)
+        self._frame = lru_cache(maxsize=_AT_HAND)(_read)
 
     def ask(self, item: JudgeItem, rubric: Rubric, form: Form) -> Ask:
         """The rubric's question about one item. Pictures are JPEG without metadata, in the rubric's order."""
@@ -169,25 +162,6 @@ class Pictures:
     def picture(self, frame: FrameLike) -> Picture:
         """An image or a stored frame as JPEG."""
         return picture(frame) if isinstance(frame, np.ndarray) else self._frame(frame)
-
-    def _load(self, frame: FrameFile) -> Picture:
-        if self.folder is None:
-            return _read(frame)
-        path = self._path(self.folder, frame)
-        with contextlib.suppress(OSError):
-            if data := unseal(path.read_bytes(), path.name):
-                return Picture(data)
-        picture = _read(frame)
-        write_bytes(path, seal(picture.data, path.name))
-        return picture
-
-    def keep(self, frame: FrameFile, pixels: np.ndarray) -> None:
-        """Encode a frame of which somebody holds the pixels, (H, W, 3) RGB: judging it decodes nothing then."""
-        if self.folder is not None and not (path := self._path(self.folder, frame)).is_file():
-            write_bytes(path, seal(picture(pixels).data, path.name))
-
-    def _path(self, folder: Path, frame: FrameFile) -> Path:
-        return folder / f"{frame.hash.removeprefix('sha256:')}.{MAX_SIDE}.{JPEG_QUALITY}.jpg"
 
 
 def picture(pixels: np.ndarray) -> Picture:

@@ -187,7 +187,7 @@ def import_csv(bench: Path, file: Path) -> int:
     Raises:
         InputError: the file cannot be read, a column is missing, or a row holds something else; names the row.
     """
-    return import_rows(bench, [(f"{file}, line {number}", row) for number, row in _rows(file)])
+    return import_rows(bench, [(f"{file}, line {number}", row) for number, row in read_csv(file, _COLUMNS)])
 
 
 def import_rows(
@@ -243,14 +243,19 @@ def _said(rating: Rating) -> tuple[Scores, str]:
     return rating.scores, rating.note
 
 
-def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
+def read_csv(file: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """Number of its line and content of every row.
+
+    Raises:
+        InputError: the file cannot be read, or a column is missing.
+    """
     try:
         with file.open(newline="", encoding="utf-8-sig") as source:
             reader = csv.DictReader(source)
-            missing = [c for c in _COLUMNS if c not in (reader.fieldnames or ())]
+            missing = [c for c in columns if c not in (reader.fieldnames or ())]
             if missing:
                 raise InputError(
-                    f"{file}: expected the columns {', '.join(_COLUMNS)}; missing: {', '.join(missing)}"
+                    f"{file}: expected the columns {', '.join(columns)}; missing: {', '.join(missing)}"
                 )
             return [(reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:

@@ -1,19 +1,13 @@
 """A judge made of models: every item put to every model, as often as votes ask for, and combined in code."""
 
 import asyncio
-import contextlib
 import re
-import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
-
 from cfgen.core.errors import InputError
 from cfgen.core.faults import ends_the_run, fault_of
-from cfgen.core.files import FrameFile, Held
 from cfgen.core.hashing import hash_json
 from cfgen.core.registry import own_doc
 from cfgen.judge.asking import Asking
@@ -29,8 +23,6 @@ from cfgen.records import JudgeRun, Verdict, Vote
 
 Item = tuple[VerdictKey, Callable[[], JudgeItem]]
 Done = Callable[[Verdict], None]
-#: Frames whose pixels wait at once to be encoded.
-_HELD = 16
 
 
 class Panel:
@@ -95,25 +87,6 @@ class Panel:
             on_verdict(faulted(key, self.rubric.id, self.name, fault_of(error, key.words, asdict(key))))
 
         self.asking.run(self.models, items, work, broke, "verdicts")
-
-    @contextlib.contextmanager
-    def ahead(self) -> Iterator[Held]:
-        """What takes the frames that a planner is shown, and makes the judge's pictures of them meanwhile."""
-        free = threading.Semaphore(_HELD)
-
-        def keep(frame: FrameFile, pixels: np.ndarray) -> None:
-            try:
-                self.asking.pictures.keep(frame, pixels)
-            finally:
-                free.release()
-
-        with ThreadPoolExecutor(1, "shown") as pool:
-
-            def held(frame: FrameFile, pixels: np.ndarray) -> None:
-                if free.acquire(blocking=False):  # else it is encoded when it is judged
-                    pool.submit(keep, frame, pixels)
-
-            yield held
 
     # --- one item ---------------------------------------------------------------------------------------
 

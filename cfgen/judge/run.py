@@ -6,7 +6,6 @@ A verdict needs the planner's answers and the case's frames, never the planner: 
 import random
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ import numpy as np
 from cfgen.benchmark.folders import open_store
 from cfgen.core.errors import InputError, StoreError, did_you_mean, warn
 from cfgen.core.faults import contained
-from cfgen.core.files import Held, read_record
+from cfgen.core.files import read_record
 from cfgen.core.hashing import hash_json
 from cfgen.core.locks import turn
 from cfgen.core.network import within_its_network
@@ -151,12 +150,6 @@ def _warn_if_untested(store: Store, judge: Judge, rubric: str, named: Path) -> N
 
 
 # --- verdicts -------------------------------------------------------------------------------------------
-
-
-def ahead_of(judge: Judge | None) -> AbstractContextManager[Held | None]:
-    """What makes its pictures of the frames that a planner is shown; None where it needs none."""
-    prepare = getattr(judge, "ahead", None)
-    return prepare() if prepare else nullcontext()
 
 
 def give_verdicts(

@@ -325,7 +325,7 @@ class _Here:
     """In place of cfgen's own client and event loop: within inspect's."""
 
     def __init__(self) -> None:
-        self.pictures = Pictures(None)
+        self.pictures = Pictures()
 
     async def aside(self, prepare: Callable[[], R]) -> R:
         return await _aside(prepare)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,8 +14,6 @@ from cfgen.core.options import (
     NAME_OR_PATH,
     Addressable,
     Count,
-    Engine,
-    EngineOptions,
     SomeNames,
     function_of,
     names,
@@ -88,10 +85,6 @@ class CheckTracesOptions(CheckerOptions):
     arms: Annotated[tuple[str, ...], SomeNames, "Versions of the scenes."] = field(
         default=("original", "hazard"), converter=names
     )
-    engine: Engine = ""
-    engine_options: Annotated[dict[str, Any], *EngineOptions.__metadata__] = field(
-        factory=dict, converter=settings
-    )
     retry_failed: Annotated[bool, "Ask again where there was no usable reply."] = False
 
 
@@ -115,15 +108,12 @@ def _check_traces(options: CheckTracesOptions) -> TraceCheck:
     """Check each answer of a planner edge by edge; those that were checked are not asked again.
 
     Raises:
-        InputError: no such planner, judge, rubric or engine, both a judge and a critic, or neither.
+        InputError: no such planner, judge or rubric, both a judge and a critic, or neither.
     """
-    from cfgen.core.engines.registry import create_engine
-    from cfgen.traces.check import Workers, check_traces
+    from cfgen.traces.check import check_traces
 
-    engine = create_engine(options.engine, options.engine_options)
     root = options.bench.absolute()
-    make = partial(options.checker, root)
-    checker, workers = make(), Workers(engine, make) if engine.elsewhere else None
+    checker = options.checker(root)
     verdicts, damaged = check_traces(
         root,
         options.planner,
@@ -132,7 +122,6 @@ def _check_traces(options: CheckTracesOptions) -> TraceCheck:
         options.quiet,
         options.retry_failed,
         options.strict,
-        workers,
     )
     return TraceCheck(checker.name, tuple(verdicts), tuple(damaged))
 

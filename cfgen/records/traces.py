@@ -19,8 +19,6 @@ class Claims(Record):
     correct: int = Field(ge=0)
     incorrect: int = Field(ge=0)
     skipped: int = Field(ge=0)
-    #: left out before a judge was asked
-    trivial: int = Field(ge=0)
 
 
 class EdgeRating(Record):

@@ -14,7 +14,7 @@ import numpy as np
 from cfgen.benchmark.frames import frame_file, frame_path, picture_of
 from cfgen.core.errors import InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.faults import contained
-from cfgen.core.files import FrameLike, Held, check_version, png_bytes, read_json, read_record, write_bytes
+from cfgen.core.files import FrameLike, check_version, png_bytes, read_json, read_record, write_bytes
 from cfgen.core.hashing import canonical_json, derive_seed
 from cfgen.core.progress import Progress
 from cfgen.geometry.camera import resized
@@ -105,8 +105,6 @@ class RolloutInputs:
         #: None: the planner is cfgen's own and may know which question it answers. Else mixed into seeds, and tokens
         #: are of chance
         self.salt: str | None = None
-        #: is handed each front frame of a case that a planner is shown
-        self.held: Held | None = None
         self._folder = lru_cache(maxsize=16)(self._load)
 
     def check(self, questions: Iterable[RolloutInput], needs: Requirements) -> None:
@@ -237,8 +235,6 @@ class RolloutInputs:
         name = picture_of(case, arm, frame, front)
         file = frame_file(self.store, case, name) if name else None
         pixels = file.read() if file else folder.image(frame)
-        if self.held is not None and file is not None and front:
-            self.held(file, pixels)
         if self.salt is not None:
             self._same_pace(case, folder, frame, name, pixels, front)
         return pixels

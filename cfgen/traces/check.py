@@ -1,17 +1,13 @@
 """rollouts -> trace verdicts: does each answer of a planner hang together? Readable top to bottom."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from cfgen.benchmark.context import taxonomy_identity
 from cfgen.benchmark.folders import open_store
-from cfgen.core.engines.registry import Engine, WorkerDiedError, WorkerNeeds
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.faults import contained, fault_of
+from cfgen.core.faults import contained
 from cfgen.core.files import read_each, read_record
 from cfgen.core.progress import Progress
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
@@ -32,13 +28,11 @@ def check_traces(
     quiet: bool = False,
     retry_failed: bool = False,
     strict: bool = False,
-    by: "Workers | None" = None,
 ) -> tuple[list[TraceVerdict], list[str]]:
     """Check what has not been checked; a rollout without a plan has no edges and is left out.
 
     Args:
         retry_failed: ask again where there was no usable reply. strict: let what breaks through, with its traceback.
-        by: workers elsewhere, each with a checker of its own.
 
     Returns:
         The verdicts that there are now, and what is wrong with rollouts that cannot be read.
@@ -59,10 +53,7 @@ def check_traces(
     case_ids = {*store.case_ids()}
     todo = [r for r in rollouts if r.case_id in case_ids and not _kept(store, checker, r, retry_failed)]
     progress = Progress(f"{checker.name}: traces", len(todo), quiet)
-    if by is None:
-        _check(store, checker, todo, progress.step, strict)
-    else:
-        _check_afar(store, checker, todo, progress.step, strict, by)
+    _check(store, checker, todo, progress.step, strict)
     verdicts = (_kept(store, checker, r) for r in rollouts)
     return [verdict for verdict in verdicts if verdict is not None], damaged
 
@@ -82,65 +73,6 @@ def _check(
         step()
 
     checker.check([(key, _builder(store, inputs, r)) for key, r in by_key.items()], done, strict)
-
-
-# --- elsewhere ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Workers:
-    """``make``: a checker, at a worker; the same as here."""
-
-    engine: Engine
-    make: Callable[[], Checker]
-
-
-#: traces that a worker checks at once
-_PIECE = 8
-_worker_checkers: list[Checker] = []
-
-
-def _check_afar(
-    store: Store,
-    checker: Checker,
-    todo: Sequence[Rollout],
-    step: Callable[[], None],
-    strict: bool,
-    by: Workers,
-) -> None:
-    def lost(piece: Sequence[Rollout], error: WorkerDiedError) -> int:
-        if strict:
-            raise error
-        fault = fault_of(error, "worker of the engine")
-        for rollout in piece:
-            if _kept(store, checker, rollout) is None:
-                store.write_trace_verdict(_verdict(checker, rollout, broken(checker.model, fault)))
-        return len(piece)
-
-    root = store.root.absolute()
-    pieces = [todo[i : i + _PIECE] for i in range(0, len(todo), _PIECE)]
-    needs = WorkerNeeds(most=len(pieces), model=True, folders=(root,), same=partial(taxonomy_identity, root))
-    with by.engine.pool(needs) as pool:
-        for count in pool.run(partial(_check_there, root, by.make, checker.name, strict), pieces, lost):
-            for _ in range(count):
-                step()
-
-
-def _check_there(
-    root: Path, make: Callable[[], Checker], name: str, strict: bool, piece: Sequence[Rollout]
-) -> int:
-    """At a worker, which keeps its checker.
-
-    Raises:
-        InputError: it is another checker than where the command was given.
-    """
-    if not _worker_checkers:
-        _worker_checkers.append(make())
-    checker = _worker_checkers[0]
-    if checker.name != name:
-        raise InputError(f"checker '{name}': a worker has '{checker.name}'; put the same files on every node")
-    _check(Store(root), checker, piece, lambda: None, strict)
-    return len(piece)
 
 
 def trace_item(inputs: RolloutInputs, case: Case, rollout: Rollout) -> TraceItem:

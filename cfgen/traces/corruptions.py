@@ -80,12 +80,11 @@ def synthetic(kind: str) -> bool:
 
 @dataclass(frozen=True)
 class Broken:
-    """A trace that should be broken on ``target``, shown over the frame of ``arm``."""
+    """A trace of which one relation should be broken, shown over the frame of ``arm``."""
 
     said: Said
-    arm: str
-    target: Relation
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    arm: str = "hazard"
 
 
 Corrupt = Callable[[Source, Source, random.Random], Broken | str]
@@ -108,61 +107,57 @@ def near(first: Source, second: Source) -> bool:
     )
 
 
-# --- swaps with another case ----------------------------------------------------------------------------------
+def _said(source: Source, words: Mapping[str, str], **parts: Any) -> Said:
+    """What the source says with other words in its trace, and what is known of them."""
+    return replace(source.said, trace=source.said.trace.model_copy(update=words), **parts)
 
 
-def _swap_scene(target: Relation) -> Corrupt:
+# --- a part of another case ---
+
+#: part -> the fields of a trace that hold its words, and what is known of it
+_PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "scene": (("scene",), ("scene",)),
+    "justification": (("justification",), ("grounds", "intent")),
+    "action": (("longitudinal", "lateral"), ()),
+    "waypoints": ((), ("waypoints",)),
+}
+
+
+def _swap(part: str) -> Corrupt:
+    words, known = _PARTS[part]
+
     def swap(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        if donor.said.trace.scene == source.said.trace.scene:
-            return "donor says the same"
-        trace = source.said.trace.model_copy(update={"scene": donor.said.trace.scene})
-        return Broken(
-            replace(source.said, trace=trace, scene=donor.said.scene), source.arm, target, _donor(donor)
+        swapped = _said(
+            source,
+            {name: getattr(donor.said.trace, name) for name in words},
+            **{name: getattr(donor.said, name) for name in known},
         )
+        if swapped.trace == source.said.trace and np.allclose(swapped.waypoints, source.said.waypoints):
+            return "donor has the same"
+        return Broken(swapped, {"donor": donor.facts.case.case_id})
 
     return swap
 
 
-def _swap_justification(target: Relation) -> Corrupt:
-    def swap(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        if donor.said.trace.justification == source.said.trace.justification:
-            return "donor says the same"
-        trace = source.said.trace.model_copy(update={"justification": donor.said.trace.justification})
-        answer = replace(source.said, trace=trace, grounds=donor.said.grounds, intent=donor.said.intent)
-        return Broken(answer, source.arm, target, _donor(donor))
-
-    return swap
+# --- one part rewritten ---
 
 
-def _swap_action(target: Relation) -> Corrupt:
-    def swap(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        donor_trace = donor.said.trace
-        action = {"longitudinal": donor_trace.longitudinal, "lateral": donor_trace.lateral}
-        if all(getattr(source.said.trace, name) == value for name, value in action.items()):
-            return "donor does the same"
-        return _acting(source, action, target, _donor(donor))
-
-    return swap
-
-
-def _swap_waypoints(target: Relation) -> Corrupt:
-    def swap(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        points = donor.said.waypoints
-        if points.shape == source.said.waypoints.shape and np.allclose(points, source.said.waypoints):
-            return "donor drives the same"
-        return Broken(replace(source.said, waypoints=points), source.arm, target, _donor(donor))
-
-    return swap
+def _about(
+    source: Source, part: str, thing: str, place: str, rng: random.Random, provenance: dict[str, Any]
+) -> Broken:
+    """The scene, or the justification, about another thing or place; what it announces stays."""
+    content = Content(thing, place)
+    if part == "scene":
+        return Broken(
+            _said(source, {"scene": say(rng.choice(SCENES), a(thing), place)}, scene=content), provenance
+        )
+    silent = source.said.intent is not None and not source.said.intent.longitudinal
+    wordings = VAGUE if silent else MANOEUVRES[source.manoeuvre][2]
+    words = say(rng.choice(wordings), a(thing), place, source.side)
+    return Broken(_said(source, {"justification": words}, grounds=content), provenance)
 
 
-def _donor(donor: Source) -> dict[str, Any]:
-    return {"donor": donor.facts.case.case_id}
-
-
-# --- one part rewritten -----------------------------------------------------------------------------------------
-
-
-def _wrong_object(part: str, target: Relation) -> Corrupt:
+def _wrong_object(part: str) -> Corrupt:
     """Another thing, of another cluster, that no street holds by itself."""
 
     def wrong(source: Source, donor: Source, rng: random.Random) -> Broken | str:
@@ -171,39 +166,17 @@ def _wrong_object(part: str, target: Relation) -> Corrupt:
         if not names:
             return "no other thing to name"
         thing = rng.choice(names)
-        return _said_of(source, part, thing, source.facts.place, target, rng, {"named": thing})
+        return _about(source, part, thing, source.facts.place, rng, {"named": thing})
 
     return wrong
 
 
-def _wrong_side(part: str, target: Relation) -> Corrupt:
+def _wrong_side(part: str) -> Corrupt:
     def wrong(source: Source, donor: Source, rng: random.Random) -> Broken | str:
         place = wrong_place(source.facts.target)
-        return _said_of(source, part, source.facts.thing, place, target, rng, {"placed": place})
+        return _about(source, part, source.facts.thing, place, rng, {"placed": place})
 
     return wrong
-
-
-def _said_of(
-    source: Source,
-    part: str,
-    thing: str,
-    place: str,
-    target: Relation,
-    rng: random.Random,
-    provenance: dict[str, Any],
-) -> Broken:
-    """The scene, or the justification, about another thing or place; what it announces stays."""
-    content, answer = Content(thing, place), source.said
-    if part == "scene":
-        words = say(rng.choice(SCENES), a(thing), place)
-        trace = answer.trace.model_copy(update={"scene": words})
-        return Broken(replace(answer, trace=trace, scene=content), source.arm, target, provenance)
-    silent = answer.intent is not None and not answer.intent.longitudinal
-    wordings = VAGUE if silent else MANOEUVRES[source.manoeuvre][2]
-    words = say(rng.choice(wordings), a(thing), place, source.side)
-    trace = answer.trace.model_copy(update={"justification": words})
-    return Broken(replace(answer, trace=trace, grounds=content), source.arm, target, provenance)
 
 
 @cache
@@ -215,152 +188,109 @@ def _things() -> tuple[tuple[str, str], ...]:
 
 
 def _denied(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-    words = rng.choice(DENIALS)
-    trace = source.said.trace.model_copy(update={"scene": words})
-    answer = replace(source.said, trace=trace, scene=Content(denies=True))
-    return Broken(answer, source.arm, "E1", {"denies": True})
+    words = {"scene": rng.choice(DENIALS)}
+    return Broken(_said(source, words, scene=Content(denies=True)), {"denies": True})
 
 
-def _other_frame(target: Relation) -> Corrupt:
-    """The same words over the frame before the edit."""
-
-    def over(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        return Broken(source.said, "original", target, {"frame": "before the edit"})
-
-    return over
+def _before_the_edit(source: Source, donor: Source, rng: random.Random) -> Broken | str:
+    return Broken(source.said, {"frame": "before the edit"}, "original")
 
 
-def _other_manoeuvre(which: Callable[[Source, random.Random], tuple[str, str] | str]) -> Corrupt:
+def _arguing(source: Source, manoeuvre: str, side: str, rng: random.Random) -> Broken:
     """A justification that argues for another manoeuvre about the same thing, in one of its wordings."""
-
-    def argue(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        argued = which(source, rng)
-        if isinstance(argued, str):
-            return argued
-        manoeuvre, side = argued
-        words = say(rng.choice(MANOEUVRES[manoeuvre][2]), a(source.facts.thing), source.facts.place, side)
-        trace = source.said.trace.model_copy(update={"justification": words})
-        answer = replace(source.said, trace=trace, intent=announced(manoeuvre, side))
-        return Broken(answer, source.arm, "E3", {"argues": f"{manoeuvre} {side}".strip()})
-
-    return argue
+    words = say(rng.choice(MANOEUVRES[manoeuvre][2]), a(source.facts.thing), source.facts.place, side)
+    argued = _said(source, {"justification": words}, intent=announced(manoeuvre, side))
+    return Broken(argued, {"argues": f"{manoeuvre} {side}".strip()})
 
 
-_SLOW, _STEADY = ("stop", "yield"), ("keep", "nudge", "lane change")
+def _for_another_speed(source: Source, donor: Source, rng: random.Random) -> Broken | str:
+    slow = source.manoeuvre in ("stop", "yield")
+    return _arguing(source, rng.choice(("keep", "pass") if slow else ("stop", "yield")), source.side, rng)
 
 
-def _other_speed(source: Source, rng: random.Random) -> tuple[str, str] | str:
-    steady = source.manoeuvre in (*_STEADY, "pass")
-    return rng.choice(_SLOW if steady else ("keep", "pass")), source.side
-
-
-def _other_side(source: Source, rng: random.Random) -> tuple[str, str] | str:
+def _for_the_other_side(source: Source, donor: Source, rng: random.Random) -> Broken | str:
     if source.manoeuvre not in ("nudge", "lane change", "pass"):
         return "it keeps its lane"
-    return source.manoeuvre, "right" if source.side == "left" else "left"
+    return _arguing(source, source.manoeuvre, "right" if source.side == "left" else "left", rng)
 
 
-# --- action and motion --------------------------------------------------------------------------------------------
+def _wrong_side_action(source: Source, donor: Source, rng: random.Random) -> Broken | str:
+    kind, _, side = source.said.trace.lateral.rpartition(" ")
+    if side in ("left", "right"):
+        return Broken(_said(source, {"lateral": f"{kind} {'right' if side == 'left' else 'left'}"}))
+    actions = [x for x in LATERAL if x.endswith(("left", "right")) and not x.startswith("in-lane")]
+    return Broken(_said(source, {"lateral": rng.choice(actions)}))
 
 
-def _acting(source: Source, action: dict[str, str], target: Relation, provenance: dict[str, Any]) -> Broken:
-    trace = source.said.trace.model_copy(update=action)
-    return Broken(replace(source.said, trace=trace), source.arm, target, provenance)
+def _wrong_speed_action(source: Source, donor: Source, rng: random.Random) -> Broken | str:
+    slow = source.said.trace.longitudinal in ("stop", "yield", "speed adapt")
+    action = rng.choice(("pass", "set speed tracking") if slow else ("stop", "yield"))
+    return Broken(_said(source, {"longitudinal": action}))
 
 
-def _wrong_side_action(target: Relation) -> Corrupt:
-    def wrong(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        lateral = source.said.trace.lateral
-        if lateral.endswith("left"):
-            return _acting(source, {"lateral": lateral.removesuffix("left") + "right"}, target, {})
-        if lateral.endswith("right"):
-            return _acting(source, {"lateral": lateral.removesuffix("right") + "left"}, target, {})
-        actions = [x for x in LATERAL if x.endswith(("left", "right")) and not x.startswith("in-lane")]
-        return _acting(source, {"lateral": rng.choice(actions)}, target, {})
-
-    return wrong
+# --- another motion ---
 
 
-def _wrong_speed_action(target: Relation) -> Corrupt:
-    def wrong(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        slow = source.said.trace.longitudinal in ("stop", "yield", "speed adapt")
-        action = rng.choice(("pass", "set speed tracking") if slow else ("stop", "yield"))
-        return _acting(source, {"longitudinal": action}, target, {})
-
-    return wrong
-
-
-def _mirrored(target: Relation) -> Corrupt:
+def _mirrored(source: Source, donor: Source, rng: random.Random) -> Broken | str:
     """The way on the other side of the lane's middle; one that keeps to it leaves it by a lane."""
-
-    def mirror(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        lane, points = source.facts.lane, source.said.waypoints
-        s, aside = lane.locate(points[:, :2])
-        if np.abs(aside).max() < 0.5:
-            part = np.clip(s / max(s[-1], 1.0), 0, 1)
-            aside = -rng.choice((-3.6, 3.6)) * part**2 * (3 - 2 * part)
-        moved = source.facts.base.follow(np.append(0.0, s), np.append(0.0, -aside))
-        return Broken(replace(source.said, waypoints=moved), source.arm, target, {"motion": "mirrored"})
-
-    return mirror
+    s, aside = source.facts.lane.locate(source.said.waypoints[:, :2])
+    if np.abs(aside).max() < 0.5:
+        part = np.clip(s / max(s[-1], 1.0), 0, 1)
+        aside = -rng.choice((-3.6, 3.6)) * part**2 * (3 - 2 * part)
+    moved = source.facts.base.follow(np.append(0.0, s), np.append(0.0, -aside))
+    return Broken(replace(source.said, waypoints=moved), {"motion": "mirrored"})
 
 
-def _other_pace(target: Relation) -> Corrupt:
+def _other_pace(source: Source, donor: Source, rng: random.Random) -> Broken | str:
     """The same way at another speed: what slows keeps its speed or gathers more, what keeps it brakes to a stand."""
-
-    def pace(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        v, driven = source.facts.base.speed, source.facts.done(source.said.waypoints)
-        if driven.slowest < v - 1.0:
-            gain = rng.choice((0.0, 0.8))
-            s, name = v * TIMES + gain * TIMES**2 / 2, "keeps its speed" if not gain else "gathers speed"
-        else:
-            s, name = braked(v, v / 3.2, 0.0), "brakes to a stand"
-        path = path_of_plan(source.said.waypoints)
-        x, y, heading = path.at(s[1:])
-        points = np.column_stack([x, y, heading])
-        return Broken(replace(source.said, waypoints=points), source.arm, target, {"motion": name})
-
-    return pace
+    v, driven = source.facts.base.speed, source.facts.done(source.said.waypoints)
+    if driven.slowest < v - 1.0:
+        gain = rng.choice((0.0, 0.8))
+        s, name = v * TIMES + gain * TIMES**2 / 2, "keeps its speed" if not gain else "gathers speed"
+    else:
+        s, name = braked(v, v / 3.2, 0.0), "brakes to a stand"
+    points = np.column_stack(path_of_plan(source.said.waypoints).at(s[1:]))
+    return Broken(replace(source.said, waypoints=points), {"motion": name})
 
 
-def _failing(fail: Fail, target: Relation) -> Corrupt:
+def _failing(fail: Fail) -> Corrupt:
     def drive(source: Source, donor: Source, rng: random.Random) -> Broken | str:
         points = fail(source, rng)
         if isinstance(points, str):
             return points
-        return Broken(replace(source.said, waypoints=points), source.arm, target, {"synthetic": True})
+        return Broken(replace(source.said, waypoints=points), {"synthetic": True})
 
     return drive
 
 
 KINDS: dict[str, Kind] = {
-    "scene of a near case": Kind("E1", _swap_scene("E1"), "near"),
-    "scene of a far case": Kind("E1", _swap_scene("E1"), "far"),
-    "wrong object in the scene": Kind("E1", _wrong_object("scene", "E1")),
-    "wrong side in the scene": Kind("E1", _wrong_side("scene", "E1")),
+    "scene of a near case": Kind("E1", _swap("scene"), "near"),
+    "scene of a far case": Kind("E1", _swap("scene"), "far"),
+    "wrong object in the scene": Kind("E1", _wrong_object("scene")),
+    "wrong side in the scene": Kind("E1", _wrong_side("scene")),
     "scene denied": Kind("E1", _denied),
-    "frame before the edit": Kind("E1", _other_frame("E1")),
-    "justification of a near case": Kind("E2", _swap_justification("E2"), "near"),
-    "justification of a far case": Kind("E2", _swap_justification("E2"), "far"),
-    "wrong object in the justification": Kind("E2", _wrong_object("justification", "E2")),
-    "wrong side in the justification": Kind("E2", _wrong_side("justification", "E2")),
-    "scene without the premise, near": Kind("E2-scene", _swap_scene("E2-scene"), "near"),
-    "scene without the premise, far": Kind("E2-scene", _swap_scene("E2-scene"), "far"),
-    "premise elsewhere": Kind("E2-scene", _wrong_side("justification", "E2-scene")),
-    "argues for another speed": Kind("E3", _other_manoeuvre(_other_speed)),
-    "argues for the other side": Kind("E3", _other_manoeuvre(_other_side)),
-    "action of another side": Kind("E3", _wrong_side_action("E3")),
-    "action of a near case": Kind("E4", _swap_action("E4"), "near"),
-    "action of a far case": Kind("E4", _swap_action("E4"), "far"),
-    "wrong side in the action": Kind("E4", _wrong_side_action("E4")),
-    "wrong speed in the action": Kind("E4", _wrong_speed_action("E4")),
-    "waypoints of a near case": Kind("E4", _swap_waypoints("E4"), "near"),
-    "waypoints of a far case": Kind("E4", _swap_waypoints("E4"), "far"),
-    "waypoints mirrored": Kind("E5", _mirrored("E5")),
-    "waypoints at another speed": Kind("E5", _other_pace("E5")),
-    "waypoints against the action": Kind("E4", _other_pace("E4")),
-    "waypoints against the words, near": Kind("E5", _swap_waypoints("E5"), "near"),
-    "waypoints against the words, far": Kind("E5", _swap_waypoints("E5"), "far"),
-    **{f"{name} (action)": Kind("E4", _failing(fail, "E4")) for name, fail in FAILURES.items()},
-    **{f"{name} (words)": Kind("E5", _failing(fail, "E5")) for name, fail in FAILURES.items()},
+    "frame before the edit": Kind("E1", _before_the_edit),
+    "justification of a near case": Kind("E2", _swap("justification"), "near"),
+    "justification of a far case": Kind("E2", _swap("justification"), "far"),
+    "wrong object in the justification": Kind("E2", _wrong_object("justification")),
+    "wrong side in the justification": Kind("E2", _wrong_side("justification")),
+    "scene without the premise, near": Kind("E2-scene", _swap("scene"), "near"),
+    "scene without the premise, far": Kind("E2-scene", _swap("scene"), "far"),
+    "premise elsewhere": Kind("E2-scene", _wrong_side("justification")),
+    "argues for another speed": Kind("E3", _for_another_speed),
+    "argues for the other side": Kind("E3", _for_the_other_side),
+    "action of another side": Kind("E3", _wrong_side_action),
+    "action of a near case": Kind("E4", _swap("action"), "near"),
+    "action of a far case": Kind("E4", _swap("action"), "far"),
+    "wrong side in the action": Kind("E4", _wrong_side_action),
+    "wrong speed in the action": Kind("E4", _wrong_speed_action),
+    "waypoints of a near case": Kind("E4", _swap("waypoints"), "near"),
+    "waypoints of a far case": Kind("E4", _swap("waypoints"), "far"),
+    "waypoints mirrored": Kind("E5", _mirrored),
+    "waypoints at another speed": Kind("E5", _other_pace),
+    "waypoints against the action": Kind("E4", _other_pace),
+    "waypoints against the words, near": Kind("E5", _swap("waypoints"), "near"),
+    "waypoints against the words, far": Kind("E5", _swap("waypoints"), "far"),
+    **{f"{name} (action)": Kind("E4", _failing(fail)) for name, fail in FAILURES.items()},
+    **{f"{name} (words)": Kind("E5", _failing(fail)) for name, fail in FAILURES.items()},
 }

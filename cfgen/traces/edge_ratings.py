@@ -1,6 +1,5 @@
 """What people say of the edges of a trace: kept one file a person and trace, or brought from a table."""
 
-import csv
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_id
+from cfgen.judge.calibrate import read_csv
 from cfgen.judge.rubrics.faithfulness import QUESTIONS
 from cfgen.metrics.faithfulness import OTHER_READING
 from cfgen.records import Edge, EdgeRating, EdgeRatingFile
@@ -81,7 +81,7 @@ def import_edges(bench: Path, file: Path, rubric: str = "faithfulness") -> int:
     if rubric not in RUBRICS:
         raise InputError(f"--rubric: expected {' or '.join(RUBRICS)}, found '{rubric}'")
     store = Store(bench)
-    rows = [_read(row, f"{file}, line {n}", store) for n, row in _rows(file)]
+    rows = [_read(row, f"{file}, line {n}", store) for n, row in read_csv(file, _COLUMNS)]
     return sum(rate_edges(store, rubric, *row) for row in rows)
 
 
@@ -108,17 +108,3 @@ def _read(
             )
         edges[edge] = _SAID[answer]
     return rater, planner, case_id, arm, int(repeat), edges, row.get("note") or ""
-
-
-def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as source:
-            reader = csv.DictReader(source)
-            missing = [c for c in _COLUMNS if c not in (reader.fieldnames or ())]
-            if missing:
-                raise InputError(
-                    f"{file}: expected the columns {', '.join(_COLUMNS)}; missing: {', '.join(missing)}"
-                )
-            return [(reader.line_num, row) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{file}: cannot read it as CSV ({error})") from error

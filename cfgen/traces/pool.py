@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from cfgen.core.errors import InputError, warn
 from cfgen.core.files import write_record
@@ -28,6 +28,7 @@ class Draft:
     broken: Broken | None
     kind: str
     margins: dict[str, Margin]
+    target: Relation | Literal[""] = ""
     seed: int = 0
     provenance: dict[str, Any] = field(default_factory=dict)
     counted: tuple[Relation, ...] = ()
@@ -139,7 +140,7 @@ def _corrupt(
         return None, f"no {kind.donor} case drawn"
     seed = rng.getrandbits(48)
     broken = kind.make(source, donor, random.Random(seed))
-    return (None, broken) if isinstance(broken, str) else judged(source, broken, name, seed)
+    return (None, broken) if isinstance(broken, str) else judged(source, broken, name, kind.target, seed)
 
 
 def _donor(source: Source, draw: Callable[[], Source], how: str) -> Source | None:
@@ -151,11 +152,11 @@ def _donor(source: Source, draw: Callable[[], Source], how: str) -> Source | Non
     return None
 
 
-def judged(source: Source, broken: Broken, name: str, seed: int) -> tuple[Draft | None, str]:
+def judged(source: Source, broken: Broken, name: str, aimed: Relation, seed: int) -> tuple[Draft | None, str]:
     """What geometry and construction say of a corruption: kept only where its target is really broken."""
     margins = relations(source.facts, broken.arm, broken.said)
-    draft = Draft(source, broken, name, margins, seed, dict(broken.provenance))
-    target = margins.get(broken.target)
+    draft = Draft(source, broken, name, margins, aimed, seed, dict(broken.provenance))
+    target = margins.get(aimed)
     if target is None:
         return draft, "nothing tells whether it is broken"
     if target.kept:
@@ -204,7 +205,7 @@ def balanced(
         by_verdict = {v: [i for i in order if drafts[i].edges.get(relation) is v] for v in (True, False)}
         sides = {
             True: _taking_turns(drafts, by_verdict[True]),
-            False: sorted(by_verdict[False], key=lambda i: _target(drafts[i]) != relation),
+            False: sorted(by_verdict[False], key=lambda i: drafts[i].target != relation),
         }
         n = min(per_edge, *map(len, sides.values()))
         if n == 0:
@@ -220,10 +221,6 @@ def balanced(
     return [replace(drafts[i], counted=tuple(keep[i])) for i in sorted(order) if keep[i]]
 
 
-def _target(draft: Draft) -> str:
-    return draft.broken.target if draft.broken else ""
-
-
 def _taking_turns(drafts: Sequence[Draft], consistent: Sequence[int]) -> list[int]:
     """Whole traces and those that are broken elsewhere by turns: neither tells the verdict of one relation."""
     unbroken = [i for i in consistent if drafts[i].broken is None]
@@ -234,7 +231,7 @@ def _taking_turns(drafts: Sequence[Draft], consistent: Sequence[int]) -> list[in
 
 
 def _known(draft: Draft) -> KnownTrace:
-    source, broken = draft.source, draft.broken
+    source = draft.source
     edges: dict[Relation, bool] = {r: draft.edges[r] for r in RELATIONS if r in draft.edges}
     return KnownTrace(
         id=draft.id,
@@ -242,7 +239,7 @@ def _known(draft: Draft) -> KnownTrace:
         arm=draft.arm,
         drive=source.facts.drive,
         kind=draft.kind,
-        target=broken.target if broken else "",
+        target=draft.target,
         edges={r: edges[r] for r in draft.counted},
         known=edges,
         trace=draft.said.trace,

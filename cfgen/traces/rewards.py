@@ -11,7 +11,6 @@ import random
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import exp, log, tanh
 from typing import Any, Protocol
 
@@ -34,10 +33,6 @@ WELL_FORMED, MALFORMED = 1.0, -10.0
 WORST_ADE, LEAST_P = 100.0, 1e-3
 ALPHA = 10.0
 SWAPS = 5
-
-#: of :class:`DualAscent`, as in Faithful GRPO's Table 6.
-THRESHOLDS = {"consistency": 0.95, "semantic": 0.95, "spatial": 0.65}
-DUAL_RATE, MAX_MULTIPLIER, LEAST_SAMPLES = 0.05, 5.0, 8
 
 _NUMBER = r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
 _WAYPOINT = re.compile(rf"<wp>\s*\[{_NUMBER},{_NUMBER}(?:,{_NUMBER})?\]\s*</wp>")
@@ -108,12 +103,6 @@ def ade_reward(planned: np.ndarray, logged: np.ndarray) -> float:
     return -float(np.linalg.norm(np.asarray(planned)[:, :2] - np.asarray(logged)[:, :2], axis=1).mean())
 
 
-def consistency_probability(logit_consistent: float, logit_inconsistent: float) -> float:
-    """Eq. 9, right: softmax over the two verdict tokens, without overflow."""
-    gap = logit_inconsistent - logit_consistent
-    return 1 / (1 + exp(gap)) if gap < 0 else exp(-gap) / (1 + exp(-gap))
-
-
 def faithfulness_reward(probabilities: Iterable[float]) -> float:
     """Eq. 9, left: sum of log P over the edges; a probability of 0 counts as the smallest positive float."""
     return sum(log(max(p, 5e-324)) for p in probabilities)
@@ -122,18 +111,6 @@ def faithfulness_reward(probabilities: Iterable[float]) -> float:
 def format_reward(text: str) -> float:
     """Eq. 10."""
     return WELL_FORMED if well_formed(text) else MALFORMED
-
-
-def composite_reward(ade: float | None, faithfulness: float, form: float, edges: int = 5) -> float:
-    """Eq. 11, its terms cut at their least; a malformed completion gets the least of each.
-
-    Args:
-        edges: over which ``faithfulness`` was summed.
-    """
-    worst = (-WORST_ADE, edges * log(LEAST_P))
-    if ade is None or form < WELL_FORMED:
-        return sum(worst) + MALFORMED
-    return max(ade, worst[0]) + max(faithfulness, worst[1]) + form
 
 
 def reason_reward(with_trace: Sequence[float], without_trace: Sequence[float], alpha: float = ALPHA) -> float:
@@ -284,39 +261,9 @@ def rows_of(columns: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
     return [{k: v[i] for k, v in per_sample.items()} for i in range(n)]
 
 
-# --- weights that move ------------------------------------------------------------------------------------
-
-
-@dataclass
-class DualAscent:
-    """Lagrange multipliers of constraints (Faithful GRPO, Eq. 4): they grow while one is violated."""
-
-    thresholds: Mapping[str, float] = field(default_factory=lambda: dict(THRESHOLDS))
-    rate: float = DUAL_RATE
-    limit: float = MAX_MULTIPLIER
-    least_samples: int = LEAST_SAMPLES
-    multipliers: dict[str, float] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.multipliers = dict.fromkeys(self.thresholds, 1.0)
-
-    def update(self, rewards: Mapping[str, np.ndarray], masks: Mapping[str, np.ndarray]) -> dict[str, float]:
-        """One dual step from a batch; a constraint that applies to too few rollouts keeps its multiplier."""
-        for name, threshold in self.thresholds.items():
-            mask = np.asarray(masks[name], bool)
-            if mask.sum() >= max(self.least_samples, 1):
-                score = float(np.asarray(rewards[name], float)[mask].mean())
-                moved = self.multipliers[name] + self.rate * (threshold - score)
-                self.multipliers[name] = float(np.clip(moved, 0.0, self.limit))
-        return dict(self.multipliers)
-
-
 # --- rewards -----------------------------------------------------------------------------------
 # Rewards of the Pinocchio paper with real models plugged in, in the form that TRL's trainers call.
 # A malformed completion gets the least reward there is.
-
-#: What the VLM judge's reward gives a malformed completion: less than the lowest score.
-WORST_SCORE = -1.0
 
 
 def trace_of(text: str, frame: Any) -> TraceItem | None:
@@ -355,90 +302,43 @@ class CriticOfCompletions:
 
 
 class WeightedFaithfulness:
-    """Eq. 7: the sum of lambda_e log P_e, with lambda_e by dual ascent as in Faithful GRPO (its Eq. 4).
+    """Eq. 7: the sum of lambda_e log P_e, with lambda_e by dual ascent as in Faithful GRPO (its Eq. 4, Table 6).
 
-    After each batch lambda_e grows while the mean P_e of well-formed completions is below its threshold, and shrinks
+    After each batch lambda_e grows while the mean P_e of well-formed completions is below ``threshold``, and shrinks
     while it is above. A malformed completion gets LEAST_P on every edge at a weight of 1 or more: never more than any
     well-formed one.
 
     Args:
-        critic: (text, row) -> P(CONSISTENT) of E1 to E5. ascent: thresholds, rate and limits by edge.
+        critic: (text, row) -> P(CONSISTENT) of E1 to E5.
+        rate, limit: of the ascent. least_samples: well-formed completions without which a batch moves nothing.
     """
 
     __name__ = "weighted_faithfulness"
 
-    def __init__(self, critic: Any, ascent: DualAscent | None = None) -> None:
-        self.critic = critic
-        self.ascent = ascent or DualAscent(thresholds=dict.fromkeys(EDGES, 0.9))
+    def __init__(
+        self,
+        critic: Callable[[str, Mapping[str, Any]], Sequence[float]],
+        threshold: float = 0.9,
+        rate: float = 0.05,
+        limit: float = 5.0,
+        least_samples: int = 8,
+    ) -> None:
+        self.critic, self.weights = critic, np.ones(len(EDGES))
+        self._threshold, self._rate, self._limit, self._least = threshold, rate, limit, least_samples
 
     def __call__(self, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-        weights = dict(self.ascent.multipliers)
-        worst = sum(max(w, 1.0) * log(LEAST_P) for w in weights.values())
         texts = [text_of(c) for c in completions]
         formed = np.array([well_formed(text) for text in texts], bool)
         table = np.full((len(texts), len(EDGES)), LEAST_P)
         for i, row in enumerate(rows_of(columns, len(texts))):
             if formed[i]:
                 table[i] = np.maximum(self.critic(texts[i], row), LEAST_P)
-        rewards = [
-            float(np.dot([weights[e] for e in EDGES], np.log(table[i]))) if formed[i] else worst
-            for i in range(len(texts))
-        ]
-        self.ascent.update({edge: table[:, k] for k, edge in enumerate(EDGES)}, dict.fromkeys(EDGES, formed))
-        return list(rewards)
-
-
-JUDGE_SYSTEM = """\
-You compare what a driving planner reasoned (PREDICTED) with a reference for the same scene (REFERENCE). Score how far
-the predicted behaviour and its grounds agree with the reference, as one digit:
-5 behaviour and grounds agree throughout; 4 behaviour right, grounds mostly; 3 behaviour roughly right, grounds
-incomplete or partly off; 2 behaviour partly wrong or grounds mostly off; 1 behaviour wrong or against the reference;
-0 unrelated or the opposite.
-Answer with one digit from 0 to 5.
-"""
-
-
-class DigitJudge:
-    """The VLM judge of section 8.5.2: the likeliest digit token of a vision-language model, 0 to 5.
-
-    Called as ``(text, row)``; ``row`` holds the frame and, under ``reference``, the reference's words.
-    """
-
-    def __init__(
-        self, model: Any, processor: Any, image: str = "image", reference: str = "reference"
-    ) -> None:
-        self.model, self.processor = model, processor
-        self._image, self._reference = image, reference
-
-    def __call__(self, text: str, row: Mapping[str, Any]) -> int:
-        import torch
-
-        words = f"{JUDGE_SYSTEM}\nREFERENCE\n{row[self._reference]}\n\nPREDICTED\n{text}\n\nScore (0 to 5): "
-        content = [{"type": "image"}, {"type": "text", "text": words}]
-        prompt = self.processor.apply_chat_template(
-            [{"role": "user", "content": content}], add_generation_prompt=True, tokenize=False
-        )
-        inputs = self.processor(text=[prompt], images=[row[self._image]], return_tensors="pt")
-        with torch.inference_mode():
-            logits = self.model(**inputs.to(self.model.device)).logits[0, -1]
-        tokens = [
-            self.processor.tokenizer(str(d), add_special_tokens=False)["input_ids"][-1] for d in range(6)
-        ]
-        return int(np.argmax([float(logits[token]) for token in tokens]))
-
-
-def trl_judge_reward(judge: Any) -> Any:
-    """The score of a 0-to-5 judge ``(text, row) -> int``; WORST_SCORE for a malformed completion."""
-
-    def vlm_judge(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-        texts = [text_of(c) for c in completions]
-        rows = rows_of(columns, len(texts))
-        return [
-            float(judge(text, row)) if well_formed(text) else WORST_SCORE
-            for text, row in zip(texts, rows, strict=True)
-        ]
-
-    return vlm_judge
+        worst = np.maximum(self.weights, 1.0).sum() * log(LEAST_P)
+        rewards = np.where(formed, np.log(table) @ self.weights, worst)
+        if formed.sum() >= max(self._least, 1):
+            moved = self.weights + self._rate * (self._threshold - table[formed].mean(axis=0))
+            self.weights = np.clip(moved, 0.0, self._limit)
+        return [float(reward) for reward in rewards]
 
 
 class WaypointLogprobs:

@@ -8,7 +8,7 @@ import pytest
 from cfgen.geometry.camera import mounted
 from cfgen.judge.rubrics.consistency import CONSISTENCY, reasoning_and_answer
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, FIELDS
-from cfgen.judge.rubrics.grounding import GROUNDING, is_trivial, sentences
+from cfgen.judge.rubrics.grounding import GROUNDING, sentences
 from cfgen.judge.rubrics.trace import TraceItem
 from cfgen.judge.rubrics.visibility import VISIBILITY
 from cfgen.metrics.faithfulness import EDGES, EdgeVerdicts
@@ -130,19 +130,3 @@ def test_sentences():
         "So it stops?",
         "Yes.",
     ]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "trivial"),
-    [
-        ("Let me think about this step by step.", True),
-        ("Let me see.", True),
-        ("Therefore, the answer follows.", True),
-        ("2 + 3 = 5.", True),
-        ("Let me look at the red truck on the left.", False),
-        ("A pedestrian stands beside the parked van.", False),
-        ("Therefore the lane ahead is blocked by cones.", False),
-    ],
-)
-def test_trivial_sentences(sentence, trivial):
-    assert is_trivial(sentence) is trivial

@@ -191,7 +191,7 @@ def test_no_payload_names_the_hazard_the_inpainter_the_planner_the_arm_or_the_ca
         }
     for item in items:
         for form in ("tags", "json"):
-            ask = Pictures(None).ask(item, HAZARD, form)
+            ask = Pictures().ask(item, HAZARD, form)
             quoted = [p for p in ask.turns[0].parts if isinstance(p, str)]
             pictures = [p for p in ask.turns[0].parts if isinstance(p, Picture)]
             assert len(pictures) == 4

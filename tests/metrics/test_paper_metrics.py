@@ -16,11 +16,11 @@ from cfgen.records import Claims
 
 
 def test_semantic_grounding_by_hand():
-    first = Claims(correct=2, incorrect=1, skipped=1, trivial=2)
+    first = Claims(correct=2, incorrect=1, skipped=1)
     assert grounding_score(first) == pytest.approx(2 / 3)
-    silent = Claims(correct=0, incorrect=0, skipped=1, trivial=0)
+    silent = Claims(correct=0, incorrect=0, skipped=1)
     assert grounding_score(silent) is None
-    right = Claims(correct=1, incorrect=0, skipped=0, trivial=0)
+    right = Claims(correct=1, incorrect=0, skipped=0)
     assert mean_grounding([first, silent, right]) == pytest.approx(5 / 6)
 
 

@@ -106,7 +106,7 @@ def test_inconsistency_and_grounding(bench: Path, tmp_path: Path):
         )
     found = {(v.rubric, v.case_id): v for v in Store(bench).trace_verdicts("blind")}
     claims = found["grounding", case_id(0)].claims
-    assert (claims.correct, claims.incorrect, claims.trivial) == (1, 1, 0)
+    assert (claims.correct, claims.incorrect) == (1, 1)
     assert "expected YES or NO, found 'perhaps'" in found["consistency", case_id(1)].reason
     main(["report", str(bench), "--out", str(tmp_path / "r"), "--panels", "0"])
     rows = (tmp_path / "r" / "tables" / "claims.csv").read_text().splitlines()[1:]

@@ -7,12 +7,10 @@ pytest.importorskip("transformers")
 
 from math import log as log_of
 
-from cfgen.metrics.faithfulness import EDGES
 from cfgen.traces.rewards import (
     LEAST_P,
     MALFORMED,
     WORST_ADE,
-    DualAscent,
     WeightedFaithfulness,
     trl_ade_reward,
     trl_faithfulness_reward,
@@ -56,9 +54,7 @@ def test_one_step_with_the_papers_rewards(tmp_path, tokenizer):
     model = Qwen2ForCausalLM(config)
     before = [p.detach().clone() for p in model.parameters()]
     seen = []
-    weighted = WeightedFaithfulness(
-        lambda text, row: [0.5] * 5, DualAscent(dict.fromkeys(EDGES, 0.9), least_samples=1)
-    )
+    weighted = WeightedFaithfulness(lambda text, row: [0.5] * 5, least_samples=1)
 
     def critic(text, row):
         """More letters, more consistent: something that differs within a group."""
@@ -99,7 +95,7 @@ def test_one_step_with_the_papers_rewards(tmp_path, tokenizer):
         "random letters are no better than the worst plan"
     )
     assert log["rewards/weighted_faithfulness/mean"] == pytest.approx(5 * log_of(LEAST_P))
-    assert set(weighted.ascent.multipliers.values()) == {1.0}, "no well-formed completion, no step"
+    assert set(weighted.weights) == {1.0}, "no well-formed completion, no step"
     assert len(seen) == 4
     assert all(row == future for _, row in seen), "columns reach the reward"
     changed = [not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True)]

@@ -1,19 +1,14 @@
 """Rewards and advantages against softmaxes, NumPy's standard scores and sums written out."""
 
-import itertools
 import math
 
 import numpy as np
 import pytest
 
 from cfgen.traces.rewards import (
-    THRESHOLDS,
-    DualAscent,
     SwapBuffer,
     action_of,
     ade_reward,
-    consistency_probability,
-    faithfulness_reward,
     reason_reward,
     swap_reward,
     text_of,
@@ -91,16 +86,6 @@ def test_ade_looks_at_places_only():
     assert ade_reward(planned.tolist(), logged.tolist()) == pytest.approx(expected)
     with pytest.raises(ValueError, match="ADE: expected plans of one length, found 24 and 20 waypoints"):
         ade_reward(planned, logged[:20])
-
-
-def test_consistency_is_a_softmax():
-    for a, b in itertools.product((-5.0, -0.3, 0.0, 0.4, 7.0), repeat=2):
-        assert consistency_probability(a, b) == pytest.approx(math.exp(a) / (math.exp(a) + math.exp(b)))
-        assert consistency_probability(a, b) + consistency_probability(b, a) == pytest.approx(1.0)
-    assert consistency_probability(5000.0, -5000.0) == 1.0
-    assert consistency_probability(-5000.0, 5000.0) == 0.0
-    assert faithfulness_reward([]) == 0
-    assert faithfulness_reward([0.0]) == pytest.approx(math.log(5e-324))
 
 
 def test_reason_and_swap_are_bounded_and_odd():
@@ -203,30 +188,3 @@ def test_ade_of_completions_pairs_them_with_their_futures():
     )
     with pytest.raises(ValueError, match=r"shorter|longer"):
         trl_ade_reward([GOOD], [logged, off])
-
-
-# --- constrained optimization ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("n", "moves"), [(7, False), (8, True)])
-def test_multipliers_move_by_a_twentieth_of_the_gap_from_eight_samples_on(n, moves):
-    dual = DualAscent()
-    assert dual.multipliers == {"consistency": 1.0, "semantic": 1.0, "spatial": 1.0}
-    rewards = {name: np.full((1, 10), 0.2) for name in THRESHOLDS}
-    masks = {name: (np.arange(10) < n)[None].astype(int) for name in THRESHOLDS}
-    found = dual.update(rewards, masks)
-    for name, threshold in {"consistency": 0.95, "semantic": 0.95, "spatial": 0.65}.items():
-        assert found[name] == pytest.approx(1.0 + moves * 0.05 * (threshold - 0.2))
-    for _ in range(3):
-        again = dual.update(rewards, masks)
-    assert again["spatial"] == pytest.approx(1.0 + moves * 4 * 0.05 * 0.45)
-    found["spatial"] = 99.0
-    assert dual.multipliers["spatial"] < 2.0, "what it gives back is a copy"
-
-
-def test_multipliers_stay_between_nothing_and_their_limit():
-    dual = DualAscent({"a": 0.5, "b": 0.5}, rate=3.0, limit=2.0, least_samples=1)
-    masks = {"a": np.ones((1, 1)), "b": np.ones((1, 1))}
-    assert dual.update({"a": np.zeros((1, 1)), "b": np.ones((1, 1))}, masks) == {"a": 2.0, "b": 0.0}
-    off = {"a": np.zeros((1, 1)), "b": np.ones((1, 1))}
-    assert dual.update({"a": np.ones((1, 1)), "b": np.zeros((1, 1))}, off) == {"a": 2.0, "b": 1.5}

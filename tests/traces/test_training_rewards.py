@@ -14,15 +14,11 @@ from cfgen.planners.baselines import write_text
 from cfgen.traces.critic import LocalCritic
 from cfgen.traces.rewards import (
     LEAST_P,
-    WORST_SCORE,
     CriticOfCompletions,
-    DigitJudge,
-    DualAscent,
     WaypointLogprobs,
     WeightedFaithfulness,
     reason_reward,
     trl_faithfulness_reward,
-    trl_judge_reward,
     trl_reason_reward,
 )
 from tests.tiny_models import tiny_llava
@@ -62,25 +58,21 @@ def test_a_real_critic_in_the_reward_and_malformed_is_worst(critic: LocalCritic)
 
 def test_weights_follow_the_edges_that_fail():
     """E4 always fails, the others hold: its weight grows by rate times its gap, theirs fall."""
-    ascent = DualAscent(dict.fromkeys(EDGES, 0.9), rate=0.5, least_samples=1)
-    reward = WeightedFaithfulness(lambda text, row: [1, 1, 1, 0.2, 1], ascent)
-    first = reward([GOOD, BAD])
-    assert first == pytest.approx([log(0.2), 5 * log(LEAST_P)])
-    assert ascent.multipliers["E4"] == pytest.approx(1 + 0.5 * 0.7)
-    assert ascent.multipliers["E1"] == pytest.approx(1 - 0.5 * 0.1)
-    second = reward([GOOD, BAD])
-    assert second[0] == pytest.approx(1.35 * log(0.2))
+    reward = WeightedFaithfulness(lambda text, row: [1, 1, 1, 0.2, 1], rate=0.5, least_samples=1)
+    assert reward([GOOD, BAD]) == pytest.approx([log(0.2), 5 * log(LEAST_P)])
+    assert reward.weights == pytest.approx([1 - 0.5 * 0.1] * 3 + [1 + 0.5 * 0.7, 1 - 0.5 * 0.1])
+    assert reward([GOOD])[0] == pytest.approx(1.35 * log(0.2))
     for _ in range(40):
         good, bad = reward([GOOD, BAD])
         assert bad < good, "whatever the weights"
-    assert (ascent.multipliers["E4"], ascent.multipliers["E1"]) == (5.0, 0.0)
+    assert reward.weights.tolist() == [0, 0, 0, 5, 0]
 
 
-def test_the_likeliest_digit_is_the_score(critic: LocalCritic):
-    reward = trl_judge_reward(DigitJudge(critic.model, critic.processor))
-    with leaning(critic, _4=100.0, _9=200.0):  # 9 is no score
-        found = reward([GOOD, BAD], image=[FRAME, FRAME], reference=["Keep going.", "Keep going."])
-    assert found == [4.0, WORST_SCORE]
+@pytest.mark.parametrize(("n", "moves"), [(7, False), (8, True)])
+def test_weights_move_by_a_twentieth_of_the_gap_from_eight_completions_on(n, moves):
+    reward = WeightedFaithfulness(lambda text, row: [0.2] * 5)
+    reward([GOOD] * n + [BAD] * 3)
+    assert reward.weights == pytest.approx([1.0 + moves * 0.05 * 0.7] * len(EDGES))
 
 
 def test_waypoint_log_probabilities_are_those_of_their_tokens():

@@ -1,5 +1,5 @@
 """Is one sentence of a trace true to the image? CORRECT, INCORRECT or SKIP (Faithful GRPO, sections 3.2 and A.1, in our
-own words). Trivial sentences are not asked about."""
+own words)."""
 
 import re
 from collections.abc import Sequence
@@ -34,23 +34,6 @@ Label = Literal["CORRECT", "INCORRECT", "SKIP"]
 _LABELS: dict[str, Label] = {"correct": "CORRECT", "incorrect": "INCORRECT", "skip": "SKIP"}
 #: A sentence ends at . ! or ? before white space, or at a line break; not inside numbers, boxes or abbreviations.
 _END = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\bapprox\.)(?<=[.!?])[\"')\]]*\s+|\n+")
-#: How sentences begin that plan, hedge or conclude; what follows may still claim something.
-_OPENINGS = re.compile(
-    r"^(?:let me|let's|let us|i will|i'll|i need to|i should|i must|first|next|now|therefore|thus|hence|so|wait|hmm"
-    r"|okay|well|to (?:determine|answer|decide|find|solve)|in (?:conclusion|summary)|overall|finally)\b[, ]*"
-    r"(?:see|look|check|examine|think)?\b",
-    re.IGNORECASE,
-)
-#: What a claim about a picture speaks of: things, colours, places, counts of things, coordinates.
-_VISUAL = re.compile(
-    r"\b(?:image|frame|picture|photo|visible|see|seen|shows?|appears?|located|standing|parked|lying|wearing"
-    r"|left|right|ahead|behind|beside|between|above|below|under|near|far|front|back|centre|center|middle|edge|corner"
-    r"|red|green|blue|yellow|orange|white|black|gr[ae]y|brown|purple|pink|dark|bright"
-    r"|car|cars|truck|bus|van|vehicle|vehicles|motorcycle|bicycle|cyclist|pedestrians?|person|people|man|woman|child"
-    r"|road|lane|lanes|street|crosswalk|intersection|sidewalk|shoulder|barrier|cones?|sign|signs|signal|light|lights"
-    r"|building|tree|trees|sky|animal|dog|deer|fire|smoke|debris|box|boxes|object|objects|bbox)\b|\[\s*\d",
-    re.IGNORECASE,
-)
 
 
 def sentences(trace: str) -> list[str]:
@@ -58,21 +41,14 @@ def sentences(trace: str) -> list[str]:
     return [s.strip() for s in _END.split(trace) if s and re.search(r"\w", s)]
 
 
-def is_trivial(sentence: str) -> bool:
-    """Whether it claims nothing about the picture: after a planning or concluding opening it names nothing visible."""
-    return not _VISUAL.search(_OPENINGS.sub("", sentence.strip()))
-
-
 class GroundingRubric(OneWordRubric[Label]):
     """One sentence against the image."""
 
     async def check_trace(self, asker: Asker, key: str, item: TraceItem) -> TraceReply:
-        """Every sentence that claims something; one unreadable label spoils the trace."""
+        """Every sentence; one unreadable label spoils the trace."""
         spoken = sentences(f"{item.scene}\n{item.justification}")
         labels: list[Label] = []
         for i, sentence in enumerate(spoken):
-            if is_trivial(sentence):
-                continue
             parts = self.prompt(item, spoken[:i], sentence)
             label, reply = await self.one_word(asker, key, parts)
             if label is None:
@@ -82,7 +58,6 @@ class GroundingRubric(OneWordRubric[Label]):
             correct=labels.count("CORRECT"),
             incorrect=labels.count("INCORRECT"),
             skipped=labels.count("SKIP"),
-            trivial=len(spoken) - len(labels),
         )
         return TraceReply(asker.id, claims=claims, raw="\n".join(labels))
 
