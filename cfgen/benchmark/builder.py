@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from cfgen.core.files import stored_png
 from cfgen.core.hashing import derive_seed, hash_json
 from cfgen.geometry.camera import angles, centre
 from cfgen.hazards.placement import UNSUITED
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob
 from cfgen.perception.jpeg_grid import JpegGrids
 from cfgen.records import (
     Attempt,
@@ -114,24 +114,6 @@ def _next(work: Work, answer: Edits | None) -> list[EditJob] | None:
 # kept as its fault and ends no other arm.
 
 
-class Maker(Protocol):
-    """Places and judges an arm as it does the case itself. ``strict``: what breaks is raised."""
-
-    @property
-    def strict(self) -> bool: ...
-
-    def place(
-        self,
-        scene: Scene,
-        images: Images,
-        hazard: Hazard,
-        rng: np.random.Generator,
-        band: tuple[float, float],
-    ) -> list[Placement] | str: ...
-
-    def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]: ...
-
-
 @dataclass
 class Arms:
     """What came of the wanted arms: edits by arm, the reason for each that is missing, and what broke first in one."""
@@ -155,18 +137,19 @@ def null_arm(arms: Arms, job: EditJob) -> Work:
     _keep(arms, "null", result)
 
 
-def nuisance_arm(
-    arms: Arms, job: EditJob, nuisances: list[Hazard], band: tuple[float, float], maker: Maker
-) -> Work:
-    """A harmless object, drawn by the case's seed, that passes the same gates."""
+def nuisance_arm(arms: Arms, job: EditJob, seed: int, context: BuildContext) -> Work:
+    """A harmless object, drawn by the case's ``seed``, that passes the same gates."""
     rng = np.random.default_rng(derive_seed(job.seed, "nuisance"))
     reasons = []
-    band = (band[0] * ARM.nuisance_band[0], band[1] * ARM.nuisance_band[1])
-    for index in rng.permutation(len(nuisances)):
-        nuisance = nuisances[index]
+    low, high = context.benchmark.decel_band
+    band = (low * ARM.nuisance_band[0], high * ARM.nuisance_band[1])
+    for index in rng.permutation(len(context.nuisances)):
+        nuisance = context.sized(context.nuisances[index], seed)
         inputs = {"scene_id": job.scene.scene_id, "hazard_id": nuisance.id, "seed": job.seed}
-        attempt = _nuisance(arms, job, nuisance, rng, band, maker)
-        yield from contain_faults(attempt, partial(arms.broke, "nuisance"), nuisance.id, inputs, maker.strict)
+        attempt = _nuisance(arms, job, nuisance, rng, band, context)
+        yield from contain_faults(
+            attempt, partial(arms.broke, "nuisance"), nuisance.id, inputs, context.strict
+        )
         if "nuisance" in arms.edits:
             arms.missing.pop("nuisance", None)
             return
@@ -180,36 +163,27 @@ def _nuisance(
     nuisance: Hazard,
     rng: np.random.Generator,
     band: tuple[float, float],
-    maker: Maker,
+    context: BuildContext,
 ) -> Work:
-    placed = _best(maker.place(job.scene, job.images, nuisance, rng, band))
-    if isinstance(placed, str):
-        arms.missing["nuisance"] = placed
-        return
-    edit = yield from _gated(job, nuisance, placed, maker)
-    _keep(arms, "nuisance", edit)
-    if isinstance(edit, Edit):
+    placed = yield from _placed(arms, "nuisance", job, nuisance, nuisance, rng, band, context)
+    if placed:
         arms.nuisance, arms.nuisance_placement = nuisance, placed
 
 
-def distance_arm(arms: Arms, job: EditJob, factor: float, maker: Maker) -> Work:
+def distance_arm(arms: Arms, job: EditJob, factor: float, context: BuildContext) -> Work:
     """The case's hazard at ``factor`` times its distance. Factor 1 is the hazard arm itself."""
     arm = distance_name(factor)
     distance_m = job.placement.distance_m * factor
+    any_decel = (0.05, 100.0)
     policy = DistancePolicy(
-        decel=(0.05, 100.0),
+        decel=any_decel,
         min_m=distance_m * (1 - ARM.distance_slack),
         max_m=distance_m * (1 + ARM.distance_slack),
     )
-    hazard = job.hazard.model_copy(update={"distance": policy, "size": job.placement.size})
+    there = job.hazard.model_copy(update={"distance": policy, "size": job.placement.size})
     rng = np.random.default_rng(derive_seed(job.seed, arm))
-    placed = _best(maker.place(job.scene, job.images, hazard, rng, (0.05, 100.0)))
-    if isinstance(placed, str):
-        arms.missing[arm] = placed
-        return
-    edit = yield from _gated(job, job.hazard, placed, maker)
-    _keep(arms, arm, edit)
-    if isinstance(edit, Edit):
+    placed = yield from _placed(arms, arm, job, job.hazard, there, rng, any_decel, context)
+    if placed:
         arms.distance_placements[arm] = placed
 
 
@@ -218,28 +192,37 @@ def distance_name(factor: float) -> str:
     return f"hazard_d{factor:.2f}"
 
 
-def _best(placements: list[Placement] | str) -> Placement | str:
-    return placements if isinstance(placements, str) else placements[0]
-
-
-def _gated(
-    job: EditJob, hazard: Hazard, placement: Placement, maker: Maker
-) -> Generator[list[EditJob], Edits, Edit | EditFailure]:
-    own = EditJob(job.scene, job.images, hazard, placement, job.seed, jpeg_grids=job.jpeg_grids)
+def _placed(
+    arms: Arms,
+    arm: str,
+    job: EditJob,
+    hazard: Hazard,
+    there: Hazard,
+    rng: np.random.Generator,
+    band: tuple[float, float],
+    context: BuildContext,
+) -> Generator[list[EditJob], Edits, Placement | None]:
+    """Where the arm's hazard stands, placed as ``there`` says, once its edit has passed the gates; else why not."""
+    placements = context.place(job.scene, job.images, there, rng, band)
+    if isinstance(placements, str):
+        arms.missing[arm] = placements
+        return None
+    own = EditJob(job.scene, job.images, hazard, placements[0], job.seed, jpeg_grids=job.jpeg_grids)
     [edit] = yield [own]
-    if isinstance(edit, EditFailure):
-        return edit
-    failed = "; ".join(f"{g.gate}: {g.reason}" for g in maker.gates(own, edit) if not g.passed)
-    return EditFailure(failed) if failed else edit
+    if isinstance(edit, Edit):
+        failed = "; ".join(f"{g.gate}: {g.reason}" for g in context.gates(own, edit) if not g.passed)
+        edit = EditFailure(failed) if failed else edit
+    _keep(arms, arm, edit)
+    return placements[0] if isinstance(edit, Edit) else None
 
 
 def _keep(arms: Arms, arm: str, result: Edit | EditFailure) -> None:
-    if isinstance(result, EditFailure) and result.fault:
-        arms.broke(arm, result.fault)
-    elif isinstance(result, EditFailure):
-        arms.missing[arm] = result.reason
-    else:
+    if isinstance(result, Edit):
         arms.edits[arm] = result
+    elif result.fault:
+        arms.broke(arm, result.fault)
+    else:
+        arms.missing[arm] = result.reason
 
 
 # --- builder -----------------------------------------------------------------------------------
@@ -400,7 +383,7 @@ class CaseBuilder:
         if "null" in benchmark.controls:
             works["null"] = null_arm(self.arms, self._null_job(job))
         if "nuisance" in benchmark.controls:
-            works["nuisance"] = self._nuisance_arm(job)
+            works["nuisance"] = nuisance_arm(self.arms, job, self.seed, self.context)
         for factor in benchmark.distances:
             works[distance_name(factor)] = distance_arm(self.arms, job, factor, self.context)
         return [
@@ -409,10 +392,6 @@ class CaseBuilder:
             )
             for arm, work in works.items()
         ]
-
-    def _nuisance_arm(self, job: EditJob) -> Work:
-        nuisances = [self.context.sized(n, self.seed) for n in self.context.nuisances]
-        yield from nuisance_arm(self.arms, job, nuisances, self.context.benchmark.decel_band, self.context)
 
     def _null_job(self, job: EditJob) -> EditJob:
         """The edit that adds nothing; guided, where and as strongly as the hazard was repainted."""
@@ -426,7 +405,7 @@ class CaseBuilder:
         store = self.context.store
         if not self.accepted:
             files = self._wholes() if self.edit is not None else {}
-            rejection = self._rejection()
+            rejection = _rejection(self.planned, self.broken, self.refusal, self.attempts)
             store.write_rejection(rejection, files)
             return Outcome(self.planned, "broken" if rejection.fault else "refused", rejection.reason)
         copy_scene(self.folder, store.scene_dir(self.planned.scene_id))
@@ -493,23 +472,21 @@ class CaseBuilder:
             distance_placements=self.arms.distance_placements,
             attempts=tuple(self.attempts),
             gates=self.gates,
-            provenance=self._provenance({**self.edit.report, **self._told_of_arms()}),
+            provenance=self._provenance(self.edit.report),
             files={},
             patches=patches,
         )
 
-    def _told_of_arms(self) -> dict[str, Any]:
-        arms = {arm: edit.report["inpainter"] for arm, edit in self.arms.edits.items()}
-        return {"arms": arms} if arms else {}
-
     def _provenance(self, report: Mapping[str, Any]) -> Provenance:
         inpainter = self.context.inpainter
+        arms = {arm: edit.report["inpainter"] for arm, edit in self.arms.edits.items()}
         return Provenance(
             inpainter=inpainter.name,
             inpainter_version=inpainter.version,
             options=dict(inpainter.options),
             report={
                 **report,
+                **({"arms": arms} if arms else {}),
                 **self.context.mask_pipeline.identity,
                 "perception": self._seen(),
                 **{key: value for key, value in self.folder.scene.extra.items() if key == ANONYMIZED},
@@ -530,9 +507,6 @@ class CaseBuilder:
             "height_m": round(float(centre(estimated)[2]), 3),
             "height_stated_m": round(float(centre(stated)[2]), 3),
         }
-
-    def _rejection(self) -> Rejection:
-        return _rejection(self.planned, self.broken, self.refusal, self.attempts)
 
 
 def _pitch_deg(camera: Camera) -> float:

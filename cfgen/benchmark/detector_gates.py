@@ -11,20 +11,9 @@ from cfgen.perception.mask_shapes import box_around
 from cfgen.records import GateResult, Hazard
 
 #: A name goes on to where or how with one of these.
+_DONE = "while that scattered dropped rolled lost left come put stopped"
 _PLACES = "in into on onto over across against ahead at behind beside by from out off towards under with"
-_GOES_ON = {
-    *_PLACES.split(),
-    "while",
-    "that",
-    "scattered",
-    "dropped",
-    "rolled",
-    "lost",
-    "left",
-    "come",
-    "put",
-    "stopped",
-}
+_GOES_ON = {*_PLACES.split(), *_DONE.split()}
 
 
 def noun(name: str) -> str:
@@ -55,7 +44,9 @@ def detector_gates(
         image: (H, W, 3) uint8 RGB. mask: (H, W) uint8, nonzero where it may differ from the original.
         box: the placement's box in pixels.
     """
-    x0, y0, x1, y1 = _window(mask)
+    edited = box_around(mask > 0)
+    side = max(DETECTION.around * _longer(edited), DETECTION.min_side)
+    x0, y0, x1, y1 = _square(edited, mask.shape, side)
     crop, allowed = np.ascontiguousarray(image[y0:y1, x0:x1]), mask[y0:y1, x0:x1] > 0
     detections = [d for d in detector.detect(crop, name) if d.score >= detector.threshold]
     best = _of_the_edit(detections, allowed)
@@ -63,32 +54,13 @@ def detector_gates(
     if best is None:
         return (named,)
     shape = _shape(best, segmenter, crop)
-    area = max((box[2] - box[0]) * (box[3] - box[1]), 1.0)
-    return named, _inside(shape, allowed), _size(shape, area)
-
-
-def _window(mask: np.ndarray) -> tuple[int, int, int, int]:
-    """x0, y0, x1, y1 of the part of the frame to look at."""
-    x0, y0, x1, y1 = box_around(mask > 0)
-    longer = max(x1 - x0, y1 - y0)
-    side = max(longer * (1 + 2 * DETECTION.context), DETECTION.min_side)
-    spans = []
-    for low, high, limit in ((x0, x1, mask.shape[1]), (y0, y1, mask.shape[0])):
-        length = min(round(side), limit)
-        start = round(min(max((low + high) / 2 - length / 2, 0), limit - length))
-        spans.append((start, start + length))
-    return spans[0][0], spans[1][0], spans[0][1], spans[1][1]
+    return named, _inside(shape, allowed), _size(shape, max(_area(box), 1.0))
 
 
 def _of_the_edit(detections: Sequence[Detection], allowed: np.ndarray) -> Detection | None:
     """The most certain detection among those that lie mostly where pixels changed."""
-    x0, y0, x1, y1 = box_around(allowed)
-    within = []
-    for detection in detections:
-        a, b, c, d = detection.box
-        shared = max(min(c, x1) - max(a, x0), 0) * max(min(d, y1) - max(b, y0), 0)
-        if shared > 0.5 * (c - a) * (d - b):
-            within.append(detection)
+    edited = box_around(allowed)
+    within = [d for d in detections if _shared(d.box, edited) > 0.5 * _area(d.box)]
     return max(within, key=lambda detection: detection.score, default=None)
 
 
@@ -116,10 +88,7 @@ def _inside(shape: np.ndarray | BoxPx, allowed: np.ndarray) -> GateResult:
     if isinstance(shape, np.ndarray):
         share = float(allowed[shape].mean())
     else:
-        x0, y0, x1, y1 = box_around(allowed)
-        a, b, c, d = shape
-        shared = max(min(c, x1) - max(a, x0), 0) * max(min(d, y1) - max(b, y0), 0)
-        share = shared / max((c - a) * (d - b), 1e-6)
+        share = _shared(shape, box_around(allowed)) / max(_area(shape), 1e-6)
     passed = share >= DETECTION.min_inside
     reason = "" if passed else f"only {share:.0%} of what the detector finds lies in the edit"
     return GateResult(
@@ -132,10 +101,7 @@ def _inside(shape: np.ndarray | BoxPx, allowed: np.ndarray) -> GateResult:
 
 
 def _size(shape: np.ndarray | BoxPx, area: float) -> GateResult:
-    if isinstance(shape, np.ndarray):
-        value = float(shape.sum()) / area
-    else:
-        value = (shape[2] - shape[0]) * (shape[3] - shape[1]) / area
+    value = float(shape.sum() if isinstance(shape, np.ndarray) else _area(shape)) / area
     passed = value >= DETECTION.min_size
     reason = "" if passed else f"what the detector finds fills only {value:.0%} of the box it was given"
     return GateResult(
@@ -200,8 +166,11 @@ def recognized(detector: Detector, image: np.ndarray, box: BoxPx, hazard: Hazard
 
 
 def window(box: BoxPx, shape: tuple[int, ...]) -> tuple[int, int, int, int]:
-    """x0, y0, x1, y1 of the square around a box that the detector looks at, moved into the picture."""
-    side = max(DETECTION.reach * max(box[2] - box[0], box[3] - box[1]), DETECTION.min_side_px)
+    """x0, y0, x1, y1 of the square around a box that a detector of fixed classes looks at, moved into the picture."""
+    return _square(box, shape, max(DETECTION.reach * _longer(box), DETECTION.min_side_px))
+
+
+def _square(box: BoxPx, shape: tuple[int, ...], side: float) -> tuple[int, int, int, int]:
     spans = []
     for low, high, limit in ((box[0], box[2], shape[1]), (box[1], box[3], shape[0])):
         length = min(round(side), limit)
@@ -210,14 +179,20 @@ def window(box: BoxPx, shape: tuple[int, ...]) -> tuple[int, int, int, int]:
     return spans[0][0], spans[1][0], spans[0][1], spans[1][1]
 
 
+def _longer(box: BoxPx) -> float:
+    return max(box[2] - box[0], box[3] - box[1])
+
+
+def _area(box: BoxPx) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _shared(a: BoxPx, b: BoxPx) -> float:
+    """Area that two boxes share."""
+    return max(min(a[2], b[2]) - max(a[0], b[0]), 0) * max(min(a[3], b[3]) - max(a[1], b[1]), 0)
+
+
 def _is_on(found: BoxPx, box: BoxPx) -> bool:
-    width = min(found[2], box[2]) - max(found[0], box[0])
-    height = min(found[3], box[3]) - max(found[1], box[1])
-    if width <= 0 or height <= 0:
-        return False
-    smaller = min((b[2] - b[0]) * (b[3] - b[1]) for b in (found, box))
-    larger = (found[2] - found[0]) * (found[3] - found[1])
-    return (
-        width * height > DETECTION.on_it * smaller
-        and larger < (box[2] - box[0]) * (box[3] - box[1]) / DETECTION.on_it**3
-    )
+    share = DETECTION.on_it
+    shared, fits = _shared(found, box), _area(found) < _area(box) / share**3
+    return shared > share * min(_area(found), _area(box)) and fits

@@ -129,14 +129,14 @@ class DetectorSettings:
     min_inside: float = 0.95
     #: Area of what is found as a share of the placement's box.
     min_size: float = 0.2
-    #: The detector looks at the edit with this much around it: share of its longer side, and at least so many
+    #: The detector looks at a square around the edit: this many times its longer side, and at least so many
     #: pixels.
-    context: float = 1.0
+    around: float = 3.0
     min_side: int = 320
     #: Height in pixels from which a hazard that must be seen is refused when it is not.
     large_px: float = 45.0
-    #: The detector looks at a square around the hazard: this many times its longer side, and at least so many
-    #: pixels. What is small in its input is missed, so the window is scaled up.
+    #: The same of a detector with a fixed list of classes, around the hazard: what is small in its input is
+    #: missed, so the window is scaled up.
     reach: float = 2.2
     min_side_px: int = 160
     #: Share of what is found that has to lie on the hazard's box, or of that box that what is found has to

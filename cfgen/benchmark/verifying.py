@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -47,6 +46,14 @@ from cfgen.storage.store import MARKER, VIEWS, Store
 R = TypeVar("R", bound=Stored)
 
 
+#: what people write, by folder
+_PEOPLE: dict[str, type[Stored]] = {
+    "interventions": Intervention,
+    "ratings": RatingFile,
+    "edge_ratings": EdgeRatingFile,
+    "reviews": ReviewFile,
+    "campaigns": CampaignLog,
+}
 #: folders whose content can be made again at any time
 UNCHECKED = (".work", "report", "cache")
 
@@ -140,7 +147,7 @@ class Verification:
                 continue
             case = self._record(path, Case)
             if case is not None:
-                arms[case.case_id] = _shared(case.arms)
+                arms[case.case_id] = case.arms
                 self._case(path.parent, case, benchmark)
         return arms
 
@@ -270,22 +277,15 @@ class Verification:
                 self._probe(path)
             else:
                 self._record(path, TraceVerdict)
-        for path in sorted((self.root / "interventions").rglob("*.json")):
-            self._record(path, Intervention)
-        for path in sorted((self.root / "ratings").rglob("*.json")):
-            self._record(path, RatingFile)
-        for path in sorted((self.root / "edge_ratings").rglob("*.json")):
-            self._record(path, EdgeRatingFile)
-        for path in sorted((self.root / "reviews").rglob("*.json")):
-            self._record(path, ReviewFile)
-        for path in sorted((self.root / "campaigns").rglob("*.json")):
-            self._record(path, CampaignLog)
+        for folder, kind in _PEOPLE.items():
+            for path in sorted((self.root / folder).rglob("*.json")):
+                self._record(path, kind)
 
     def _probe(self, path: Path) -> None:
-        probe = self._record(path, EdgeProbe)
-        pool = "" if probe is None else f"{probe.pool.removeprefix('sha256:')[:12]}.json"
-        if probe is not None and not (self.root / "traces" / "known" / pool).is_file():
-            self._fault(path, f"is of known answers that are missing (traces/known/{pool}); probe again")
+        if probe := self._record(path, EdgeProbe):
+            pool = f"{probe.pool.removeprefix('sha256:')[:12]}.json"
+            if not (self.root / "traces" / "known" / pool).is_file():
+                self._fault(path, f"is of known answers that are missing (traces/known/{pool}); probe again")
 
     def _exports(self) -> None:
         folder = self.root / EXPORTS
@@ -322,12 +322,6 @@ class Verification:
 
     def _fault(self, path: Path, what: str) -> None:
         self.faults.append(f"{path}: {what}")
-
-
-@lru_cache(maxsize=256)
-def _shared(arms: tuple[str, ...]) -> tuple[str, ...]:
-    """One for all cases that have the same."""
-    return arms
 
 
 def _again(root: Path, run: PlannerRun) -> str:
