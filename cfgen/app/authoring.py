@@ -76,7 +76,7 @@ class CachingInpainter:
 
 
 def _key(request: InpaintRequest) -> str:
-    pixels = [p for p in (request.image, request.mask, request.guide, request.guide_alpha) if p is not None]
+    pixels = [p for p in (request.image, request.mask, request.guide) if p is not None]
     records = [request.camera, request.hazard, request.placement]
     return hash_json(
         [

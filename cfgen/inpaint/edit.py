@@ -355,19 +355,11 @@ def _ask(work: _Work, at: At) -> list[tuple[View, InpaintRequest]] | EditFailure
                 seed=job.seed,
                 t=view.key[1],
                 corner=view.crop[:2],
-                **_guide_fields(view, start),
+                guide=None if start is None else view.cut(start.image),
             ),
         )
         for view in job_views
     ]
-
-
-def _guide_fields(view: View, start: Start | None) -> dict[str, np.ndarray]:
-    """What a guided request carries more than another."""
-    if start is None:
-        return {}
-    cover = (view.mask > 0).astype(np.float32) if start.cover is None else view.cut(start.cover)
-    return {"guide": view.cut(start.image), "guide_alpha": cover}
 
 
 def _settings(job: EditJob, job_views: Sequence[View]) -> dict[str, Setting]:

@@ -57,7 +57,6 @@ class InpaintRequest:
         seed: decides everything random, the same for all frames of a case.
         guide: (H, W, 3) uint8, the crop with another inpainter's insert, to start from; the crop itself for the
             null edit; None when not guided.
-        guide_alpha: (H, W) float32 in [0, 1], coverage of that insert, hazard and shadow; with ``guide`` only.
     """
 
     image: np.ndarray
@@ -70,7 +69,6 @@ class InpaintRequest:
     t: float = 0.0
     corner: tuple[int, int] = (0, 0)
     guide: np.ndarray | None = None
-    guide_alpha: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -243,11 +243,6 @@ class SurfaceSettings:
     brightest: float = 4.0
     #: Most light, in white cards, that something mirrored sends.
     mirrored_most: float = 2.0
-    #: Metal flakes in paint: a broad lobe about the sun's highlight in the paint's colour, as a share of the
-    #: square root of what is matt, its GGX width squared, and from what gloss on.
-    flakes: float = 0.5
-    flakes_wide: float = 0.12
-    coat: float = 0.8
     #: Lamps and plates, smooth and bright but no coat, turn the sun's light back: gain of their albedo over so
     #: much.
     turned_back: float = 3.0
@@ -293,11 +288,8 @@ class ReprojectionSettings:
     #: Parts this far apart are two, m; what is around the object comes this far behind it.
     step: float = 0.25
     rim: float = 0.2
-    #: Points across from which on only those that can be in view are looked at, and the most of those across
-    #: and in all.
-    many: int = 4000
-    most: int = 16000
-    most_in_all: float = 60000000.0
+    #: Most points in all: what is nearer than that is drawn more coarsely.
+    most: float = 6e7
     #: Levels of nearness that points are sorted by, and rounds of closing cracks, a pixel to each side.
     levels: int = 4000
     rounds: int = 2

@@ -86,7 +86,7 @@ def _splat(sheet: _Sheet, pixels: np.ndarray, back: np.ndarray) -> tuple[np.ndar
     centre is made on the sheet.
     """
     warp = np.linalg.inv(back)
-    u, v = _lines(sheet, pixels, warp, back)
+    u, v = _lines(sheet, warp)
     grid = np.stack(np.meshgrid(u, v), -1)
     reach = cv2.dilate(sheet.solid.astype(np.uint8), np.ones((5, 5), np.uint8))
     torn = _nearest(sheet.jumps, grid)[..., None] > 0
@@ -114,39 +114,13 @@ def _splat(sheet: _Sheet, pixels: np.ndarray, back: np.ndarray) -> tuple[np.ndar
     return source.reshape(height, width, 2), depth.reshape(height, width)
 
 
-def _lines(
-    sheet: _Sheet, pixels: np.ndarray, warp: np.ndarray, back: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Columns and rows of the sheet's points, only those that can fall on ``seen`` when there are many."""
+def _lines(sheet: _Sheet, warp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and rows of the sheet's points, fine enough to leave no cracks."""
     rows, cols = sheet.near.shape
     finer = max(1.0, REPROJECTION.density * magnification(warp, (cols / 2, rows / 2)))
-    if not max(rows, cols) * finer < REPROJECTION.many:
-        low, high = _looked_at(sheet, pixels, back)
-        wide, tall = (float(n) for n in np.maximum(high - low, 1.0))
-        coarser = min(
-            REPROJECTION.most / max(wide, tall), math.sqrt(REPROJECTION.most_in_all / (wide * tall))
-        )
-        finer = finer if finer < coarser else coarser
-    else:
-        low, high = np.zeros(2), np.array([cols - 1, rows - 1])
-    first = np.ceil(low * finer) / finer
-    u, v = (np.arange(a, b + 1e-6, 1 / finer, dtype=np.float32) for a, b in zip(first, high, strict=True))
+    finer = min(finer, math.sqrt(REPROJECTION.most / (rows * cols)))
+    u, v = (np.arange(0, n - 1 + 1e-6, 1 / finer, dtype=np.float32) for n in (cols, rows))
     return u, v
-
-
-def _looked_at(sheet: _Sheet, pixels: np.ndarray, back: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest column and row (2,) of the sheet that can fall on ``seen``, whatever their parallax."""
-    last = np.array(sheet.near.shape[::-1]) - 1.0
-    (x0, y0), (x1, y1) = pixels[0, 0], pixels[-1, -1]
-    mx, my = np.abs(sheet.shift).max((0, 1)) + 1
-    edge = np.array(
-        [[(x0 - mx, y0 - my, 1), (x1 + mx, y0 - my, 1), (x1 + mx, y1 + my, 1), (x0 - mx, y1 + my, 1)]]
-    )
-    away = (edge[0] @ back.T)[:, 2]
-    if not (np.isfinite(away).all() and (away * away[0] > 0).all()):  # their horizon lies within
-        return np.zeros(2), last
-    corners = mapped(back, edge[..., :2].astype(np.float32))[0]
-    return np.clip(corners.min(0), 0, last), np.clip(corners.max(0), 0, last)
 
 
 def _closed(

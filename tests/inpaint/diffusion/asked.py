@@ -42,7 +42,7 @@ def guided(asked: InpaintRequest) -> InpaintRequest:
     """The same with a bright block as the guide's insert."""
     guide = asked.image.copy()
     guide[asked.mask > 0] = (210, 60, 40)
-    return replace(asked, guide=guide, guide_alpha=(asked.mask > 0).astype(np.float32))
+    return replace(asked, guide=guide)
 
 
 def apart(one: np.ndarray, other: np.ndarray) -> int:

@@ -115,7 +115,7 @@ def test_a_guide_goes_along_beside_the_crop():
     guide = plain.image.copy()
     guide[170:220, 185:225] = (250, 0, 0)
     with ImageServer() as server:
-        ask(server, request(guide=guide, guide_alpha=np.ones(plain.mask.shape, np.float32)))
+        ask(server, request(guide=guide))
         null = request(guide=plain.image, hazard=hazard(kind="null"))
         ask(server, null)
     both, alone = server.asked
