@@ -154,7 +154,7 @@ def _show_export(exported: "Exported", *, bench: Path, use: str) -> int:
     else:
         print(
             "Next: train on its messages and images (TRL's SFTTrainer), serve the model, and test it: "
-            f"cfgen analyze traces validate {bench} --verifier openai --judge-options model=NAME"
+            f"cfgen analyze traces validate {bench} --judge openai --judge-options model=NAME"
         )
     return 0
 

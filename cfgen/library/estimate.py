@@ -145,7 +145,7 @@ def _answers(experiment: Experiment, planner: PlannerPart, arms: int, store: Sto
     usd = _usd(planner.options, _TYPICAL)
     if usd is None:
         usd = experiment.estimate.answer_usd
-    if usd is None and planner.planner.removeprefix("verified:") not in _PAID:
+    if usd is None and planner.planner not in _PAID:
         usd = 0.0
     seconds = _ANSWER_S if quick else experiment.estimate.answer_s
     return _step(planner.name or planner.planner, every - finished, finished, 1, usd, seconds)

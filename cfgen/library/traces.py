@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
 from attrs import field
@@ -44,7 +44,7 @@ class CheckerOptions(WorkOptions):
         Path | None,
         "In place of a judge, the folder of a local vision-language model, read at its verdict token.",
     ] = field(default=None, converter=path_or_none)
-    judge_options: Annotated[dict[str, Any], "Options of the judge or verifier."] = field(
+    judge_options: Annotated[dict[str, Any], "Options of the judge."] = field(
         factory=dict, converter=settings
     )
     rubric: Annotated[
@@ -146,7 +146,7 @@ class PoolOptions(CheckerOptions):
         return build_pool(store, self.per_edge, self.seed, relations)
 
     def relations(self, rubric: str) -> "tuple[Relation, ...]":
-        """Those that were named, or those that a rubric asks about ("verifier": E4 and E5).
+        """Those that were named, or those that a rubric asks about.
 
         Raises:
             InputError: no such relation, or one that this rubric does not ask about.
@@ -154,7 +154,7 @@ class PoolOptions(CheckerOptions):
         from cfgen.traces.pool import RELATIONS
         from cfgen.traces.probe import asked_of
 
-        expected = tuple(asked_of(rubric)) or ("E4", "E5")
+        expected = tuple(asked_of(rubric))
         for edge in self.edges:
             if edge not in RELATIONS or edge not in expected:
                 raise InputError(
@@ -164,20 +164,10 @@ class PoolOptions(CheckerOptions):
 
 
 @attrs.frozen(kw_only=True)
-class ProbeTracesOptions(PoolOptions):
-    """What a judge of edges is validated with."""
-
-    verifier: Annotated[
-        str | None, "In place of a judge, one of verified: planners: offline, or a model."
-    ] = None
-
-
-@attrs.frozen(kw_only=True)
 class ExportTracesOptions(PoolOptions):
     """What a training set is made with; nobody is asked, so that the checker's options have no effect."""
 
     out: Annotated[Path, "New folder."] = field(converter=path, kw_only=False)
-    use: Annotated[Literal["critic", "verifier"], "Whom to train."] = "critic"
     allow_licenses: Annotated[
         tuple[str, ...],
         "A source's licence, word for word, whose owner gave leave to hand on its pictures, or that permits it for a "
@@ -186,37 +176,27 @@ class ExportTracesOptions(PoolOptions):
 
 
 @within_its_network
-def _probe_traces(options: ProbeTracesOptions) -> "tuple[EdgeProbe, KnownPool]":
-    """Validate a judge of edges, a critic or a verifier on traces whose right verdicts are known.
+def _probe_traces(options: PoolOptions) -> "tuple[EdgeProbe, KnownPool]":
+    """Validate a judge of edges or a critic on traces whose right verdicts are known.
 
     Returns:
         The figures and a verdict per trace, which ``traces/<checker>/probes/`` holds too, and the pool of them.
 
     Raises:
-        InputError: no such judge or edge, not exactly one of three, or an edge that cannot be balanced.
+        InputError: no such judge or edge, not exactly one of both, or an edge that cannot be balanced.
         Shortfall: the budget is spent. Nothing is written then.
     """
     from cfgen.storage.store import Store
-    from cfgen.traces.probe import VerifierChecker, probe_edges
+    from cfgen.traces.probe import probe_edges
 
-    store = Store(options.bench)
-    checkers = [name for name in ("judge", "critic", "verifier") if getattr(options, name) is not None]
-    if len(checkers) != 1:
-        raise InputError(
-            f"judge: expected one of judge, critic, verifier; found {' and '.join(checkers) or 'none'}"
-        )
-    checker: Checker
-    if options.verifier is not None:
-        checker = VerifierChecker(options.verifier, options.judge_options, cache=str(store.reply_cache))
-    else:
-        checker = options.checker(options.bench)
-    pool = options.pool(store, options.relations(checker.rubric.name))
+    checker = options.checker(options.bench)
+    pool = options.pool(Store(options.bench), options.relations(checker.rubric.name))
     return probe_edges(options.bench, checker, pool, options.quiet, options.strict), pool
 
 
 @within_its_network
 def _export_traces(options: ExportTracesOptions) -> "Exported":
-    """Known answers as a training set for a critic or for a verifier of plans, split by drive and balanced.
+    """Known answers as a training set for a critic, split by drive and balanced.
 
     Raises:
         InputError: as for validation, ``out`` is there already, a licence forbids it, or a split cannot be balanced.
@@ -226,17 +206,12 @@ def _export_traces(options: ExportTracesOptions) -> "Exported":
     from cfgen.traces.pool import RELATIONS
 
     store = Store(options.bench)
-    if options.use == "verifier":
-        relations = options.relations("verifier")
-    else:
-        relations = tuple(r for r in RELATIONS if r in options.edges or not options.edges)
+    relations = tuple(r for r in RELATIONS if r in options.edges or not options.edges)
     if strange := sorted(set(options.edges) - set(relations)):
         raise InputError(f"edges: expected some of {', '.join(RELATIONS)}, found '{strange[0]}'")
-    return export_known(
-        store, options.pool(store, relations), options.out, options.use, options.allow_licenses
-    )
+    return export_known(store, options.pool(store, relations), options.out, options.allow_licenses)
 
 
 check_traces = function_of(CheckTracesOptions, _check_traces)
-probe_traces = function_of(ProbeTracesOptions, _probe_traces)
+probe_traces = function_of(PoolOptions, _probe_traces)
 export_traces = function_of(ExportTracesOptions, _export_traces)

@@ -20,7 +20,7 @@ Calls = list[dict[str, Any]]
 
 
 class Client:
-    """Asks models on behalf of one judge, planner, verifier or inpainter.
+    """Asks models on behalf of one judge, planner or inpainter.
 
     What was spent before, as the ledger in ``limits.cache`` tells, counts towards the budget; what comes from the
     cache there costs nothing. Models are opened at the first call that is not in the cache, unless :meth:`open` did.

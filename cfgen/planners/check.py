@@ -15,14 +15,12 @@ from cfgen.planners.process import PlannerProcess, PlannerStartError
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import (
     PLANNERS,
-    SELECTION,
     identifier,
     is_weightless,
     open_planner,
 )
 from cfgen.planners.serving import class_of
 from cfgen.planners.settings import PATIENCE
-from cfgen.planners.verified import Verified, check_verifier, offline_verifier
 
 
 def check_planner(
@@ -40,8 +38,6 @@ def check_planner(
         InputError: ``spec`` fits nothing that :func:`open_planner` takes, cannot be imported, or does not take
             ``options``.
     """
-    if spec.startswith("verified:"):
-        return name or _verified(spec, dict(options), startup_s)
     registered = spec in PLANNERS.names()
     quick = is_weightless(spec)
     if spec.startswith("cmd:"):
@@ -111,18 +107,6 @@ class ImportProbe:
     def plan(self, observations: Sequence[Observation]) -> Sequence[str]:
         """Never asked."""
         return []
-
-
-def _verified(spec: str, options: dict[str, Any], startup_s: float) -> str:
-    selection = {key: options.pop(key) for key in SELECTION if key in options}
-    verifier, its = options.pop("verifier", "offline"), options.pop("verifier_options", {})
-    base = check_planner(spec.removeprefix("verified:"), options, None, startup_s)
-    check_verifier(verifier, its)
-    try:
-        Verified(lambda _: [], verifier=offline_verifier, **selection)
-    except TypeError as error:
-        raise InputError(f"planner '{spec}': {error}") from error
-    return identifier(f"verified.{base}.{selection.get('mode', 'best_of_n')}")
 
 
 # --- a package to begin with ----------------------------------------------------------------------

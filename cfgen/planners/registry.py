@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.core.engines.registry import importable
-from cfgen.core.errors import CfgenError, InputError, did_you_mean
+from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.network import current, without_secrets
 from cfgen.core.registry import Extra, Registry
@@ -89,11 +89,11 @@ def open_planner(
 
     Args:
         spec: a registered name, that of a model provider, ``package.module:Class``, ``cmd:program arguments``,
-            ``http://host:port``, or a ``.jsonl`` file of outputs; or ``verified:`` before any of these. A class is as
-            its ``package.module:Class``; an object runs in this process.
+            ``http://host:port``, or a ``.jsonl`` file of outputs. A class is as its
+            ``package.module:Class``; an object runs in this process.
         timeout_s: for one answer. max_chars: of an answer's text; the rest is cut, with a note.
         startup_s: for it to start, each time.
-        cache: where planners and verifiers made of models keep replies and what they spent, unless their option
+        cache: where planners made of models keep replies and what they spent, unless their option
             ``cache`` says otherwise.
         runtime: the Python or container in which a class or a name runs, and what it and a program may see and reach.
         exports: what the ids in a file of outputs stand for; see :mod:`cfgen.planners.outputs`.
@@ -114,8 +114,6 @@ def open_planner(
         spec = importable(spec)
     if not isinstance(spec, str):
         return _instance(spec, options, name, max_chars)
-    if spec.startswith("verified:"):
-        return _verified(spec, options, name, limits, cache, runtime)
     if spec.endswith(".jsonl"):
         return _in_process(
             spec, _make_outputs, (spec, max_chars, exports), name or Path(spec).stem, hash_bytes(_read(spec))
@@ -323,43 +321,6 @@ def _without_truth(needs: Requirements, spec: str) -> Requirements:
             f"planner '{spec}': needs.truth is for cfgen's own scripted responders; set it to False"
         )
     return needs
-
-
-#: options of ``verified:`` itself; the rest go to the planner under it
-SELECTION = ("mode", "n", "m", "threshold", "workers")
-
-
-def _verified(
-    spec: str,
-    options: dict[str, Any],
-    name: str | None,
-    limits: tuple[float, int, float],
-    cache: Path | None,
-    runtime: Runtime,
-) -> OpenPlanner:
-    from cfgen.planners.verified import Verified, named_verifier
-
-    selection = {key: options.pop(key) for key in SELECTION if key in options}
-    by = options.pop("verifier", "offline"), options.pop("verifier_options", {})
-    base = open_planner(spec.removeprefix("verified:"), options, None, *limits, cache, runtime)
-    try:
-        verifier, name_of = named_verifier(*by, str(cache or ""))
-        planner = Verified(base.ask, verifier=verifier, base=base.name, by=name_of, **selection)
-    except (CfgenError, TypeError) as error:
-        base.close()
-        raise InputError(f"planner '{spec}': {error}") from error
-    oracle = selection.get("mode") == "oracle"
-    chosen: dict[str, Any] = {"selection": selection, "verifier": [by[0], _identity_options(by[1])]}
-    return replace(
-        base,
-        name=identifier(name or f"verified.{base.name}.{selection.get('mode', 'best_of_n')}"),
-        spec=spec,
-        hash=hash_json(chosen | {"base": base.hash}),
-        fingerprint={**base.fingerprint, "selection": hash_json(chosen)},
-        needs=replace(base.needs, truth=base.needs.truth or oracle),
-        ask=planner.plan,
-        replays_log=base.replays_log or oracle,
-    )
 
 
 def _make_outputs(path: str, max_chars: int, exports: Path | None) -> Planner:

@@ -73,20 +73,6 @@ class ScriptedSettings:
 
 
 @dataclass(frozen=True)
-class PlanCheckSettings:
-    """When a motion is called by a meta-action's name; by the words of the papers' vocabulary."""
-
-    #: m/s: less change than this is keeping the speed; below ``standing_mps`` it stands
-    keeps_mps: float = 1.0
-    standing_mps: float = 0.7
-    #: m/s^2: no car brakes or gathers speed harder, with room for waypoints rounded to 0.1 m
-    most_ms2: float = 14.0
-    #: m aside from where it would be: a nudge, a lane
-    nudge_m: float = 0.35
-    lane_m: float = 2.0
-
-
-@dataclass(frozen=True)
 class DriveLMSettings:
     """Figures for DriveLM's words, which gives none: speeds in m/s, curvatures in 1/m, m/s^2 towards a new speed."""
 
@@ -111,5 +97,4 @@ PATIENCE = Patience()
 LIMITS = AnswerLimits()
 REACTIVE = ReactiveSettings()
 SCRIPTED = ScriptedSettings()
-PLAN_CHECK = PlanCheckSettings()
 DRIVELM = DriveLMSettings()

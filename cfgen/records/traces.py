@@ -182,7 +182,7 @@ class ProbeVerdict(Record):
 
 
 class EdgeProbe(Stored):
-    """``traces/<checker>/probes/<id>.json``: a judge of edges, a critic or a verifier on known answers.
+    """``traces/<checker>/probes/<id>.json``: a judge of edges or a critic on known answers.
 
     One for every wording, model and pool. Those without verdicts are older and lie at ``traces/<checker>/probe.json``.
     """
@@ -196,7 +196,7 @@ class EdgeProbe(Stored):
     n: int
     #: traces without a usable reply
     failed: int
-    #: by relation, and "overall" by rule; a verifier has "E4 and E5" and "overall" alone
+    #: by relation, and "overall" by rule
     edges: dict[str, EdgeCount]
     kinds: dict[str, KindCount]
     faults: tuple[Fault, ...] = ()

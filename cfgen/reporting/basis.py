@@ -64,7 +64,6 @@ _WORDS: dict[str, Callable[[ReportData], str]] = {
     "floor": _sham,
     "paired": _main,
     "breakdown": _main,
-    "selection": _main,
     "motion": _driven,
     "metrics": _driven,
     "swaps": _driven,

@@ -19,7 +19,6 @@ SECTIONS = Registry(
         "metrics": f"{_ROOM}.motion:measured_section",
         "faithfulness": f"{_ROOM}.faithfulness:traces_section",
         "swaps": f"{_ROOM}.faithfulness:swaps_section",
-        "selection": f"{_ROOM}.faithfulness:selection_section",
         "agreement": f"{_ROOM}.agreement:people_section",
         "methods": f"{_ROOM}.methods:methods_section",
     },
@@ -36,7 +35,6 @@ TITLES = {
     "metrics": "Metrics",
     "faithfulness": "Faithfulness of the reasoning",
     "swaps": "Is the reasoning load-bearing?",
-    "selection": "Verified selection",
     "agreement": "How far the judges can be trusted",
     "methods": "Methods, for an appendix",
 }

@@ -17,21 +17,20 @@ from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
+from cfgen.geometry.trajectory import speeds
 from cfgen.metrics.intervals import Rate
 from cfgen.options import ScoreOptions
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, RetryingPlanner
-from cfgen.planners.verified import follows_action
 from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.rollouts.queries import Memory, Queries, RolloutInput, query_order
 from cfgen.rollouts.runner import gone_short
+from cfgen.rollouts.settings import FOLLOWING
 from cfgen.storage.store import Store
 
-#: two plans nearer than this (mean, m) cannot show which of them is followed
-TELLING_M = 0.5
 _SLOWING = ("stop", "yield", "speed adapt", "follow lead vehicle", "gap search")
 
 
@@ -138,7 +137,7 @@ def _swaps(store: Store, planner: str, question: RolloutInput) -> list[Swapped]:
 
 def _told_apart(own: Plan, counterpart: Plan) -> bool:
     words = (own.trace.justification, counterpart.trace.justification)
-    return all(words) and words[0] != words[1] and _apart(own, counterpart) > TELLING_M
+    return all(words) and words[0] != words[1] and _apart(own, counterpart) > FOLLOWING.telling_m
 
 
 def _wanted(path: Path, options: ScoreOptions) -> bool:
@@ -208,6 +207,23 @@ def _record(planner: str, swapped: Swapped, **fields: object) -> Intervention:
         given=swapped.trace,
         **fields,  # type: ignore[arg-type]
     )
+
+
+def follows_action(action: str, plan: Plan, speed: float, yaw_rate: float = 0.0) -> bool:
+    """Whether the waypoints do what a meta-action says: "stop", "set speed tracking", or "lane change left" or "right".
+
+    ``speed`` m/s and ``yaw_rate`` rad/s at t0 say where the lane goes: lateral motion is what leaves that arc.
+    """
+    waypoints = np.array(plan.waypoints)
+    profile = np.append(speed, speeds(waypoints)[-len(waypoints) :])
+    if action == "stop":
+        return bool(profile.min() < max(FOLLOWING.standing_mps, FOLLOWING.stopping_share * speed))
+    if action == "set speed tracking":
+        band = max(FOLLOWING.keeps_mps, FOLLOWING.keeps_share * speed)
+        return bool(profile[-1] > speed - band)
+    along = np.hypot(waypoints[:, 0], waypoints[:, 1])
+    aside = waypoints[:, 1] - along * np.sin(yaw_rate / max(speed, 1.0) * along / 2)
+    return bool((aside if action.endswith("left") else -aside).max() > FOLLOWING.aside_m)
 
 
 def _apart(a: Plan, b: Plan) -> float:

@@ -175,7 +175,7 @@ class Store(PeoplesRecords):
 
     @property
     def reply_cache(self) -> Path:
-        """What judges, planners and verifiers made of models keep: replies, batch jobs, and what was spent."""
+        """What judges and planners made of models keep: replies, batch jobs, and what was spent."""
         return self.root / "cache" / "replies"
 
     def remember_scenes(self, folder: Path | None) -> None:

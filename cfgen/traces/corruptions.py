@@ -1,8 +1,7 @@
 """Ways to break one edge of a consistent trace (Pinocchio section 8.3.1), each with the relation that it is to break.
 
 A corruption returns the broken trace, or why it cannot be made. Whether it is really broken is decided afterwards, by
-geometry and construction, never here. First the synthetic failures, for verifiers of plans: words and action stay, the
-motion fails them, as in SEAL (section V-D, Figure 5) and VEGAS (section 4.1, appendix 10.2).
+geometry and construction, never here. First the synthetic failures: words and action stay, the motion fails them.
 """
 
 import random
@@ -68,11 +67,6 @@ FAILURES: dict[str, Fail] = {
     "begins too late": _late,
     "half of it driven": _half,
 }
-
-
-def synthetic(kind: str) -> bool:
-    """Whether a kind of a pool ("E4: falls short of the action") is one of these."""
-    return any(f"{name} " in f"{kind} " for name in FAILURES)
 
 
 # --- corruptions -------------------------------------------------------------------------------

@@ -8,30 +8,27 @@ import json
 import random
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import must_be_new, png_bytes
 from cfgen.core.hashing import derive_id, derive_seed, hash_bytes
 from cfgen.core.progress import Progress
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, faithfulness_scene
+from cfgen.judge.rubrics.trace import TraceItem
 from cfgen.metrics.intervals import recording_of
-from cfgen.models.base import Picture
-from cfgen.planners.verified import SYSTEM, check_question
 from cfgen.records import Edge, KnownPool, KnownTrace, Relation
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import load_scene
 from cfgen.scenes.licences import check_redistribution, sources
 from cfgen.storage.store import Store
 from cfgen.traces.critic import critic_content
-from cfgen.traces.probe import KnownItem, known_item
+from cfgen.traces.probe import known_item
 from cfgen.traces.settings import POOL
 
-Use = Literal["critic", "verifier"]
-USES: tuple[Use, ...] = ("critic", "verifier")
 SPLITS = ("train", "test")
 
 
@@ -54,9 +51,7 @@ class Example:
     consistent: bool
 
 
-def export_known(
-    store: Store, pool: KnownPool, out: Path, use: Use = "critic", allowed: Collection[str] = ()
-) -> Exported:
+def export_known(store: Store, pool: KnownPool, out: Path, allowed: Collection[str] = ()) -> Exported:
     """Write ``out/train.jsonl``, ``test.jsonl``, ``images/`` and ``README.md``, all of it or nothing.
 
     Raises:
@@ -67,19 +62,20 @@ def export_known(
     licences = _licences(store, pool, allowed)
     dropped: Counter[str] = Counter()
     pool = by_recording(store, pool)
-    splits = split(_examples(pool, use), pool.seed, dropped)
+    examples = [Example(k, r, v) for k in pool.traces for r, v in k.edges.items()]
+    splits = split(examples, pool.seed, dropped)
     part = out.with_name(f".{out.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     try:
-        for name, examples in splits.items():
-            _write(store, part, name, examples, use)
+        for name, rows in splits.items():
+            _write(store, part, name, rows)
         exported = Exported(
             out,
-            {name: len(examples) for name, examples in splits.items()},
-            {name: len({e.known.drive for e in examples}) for name, examples in splits.items()},
+            {name: len(rows) for name, rows in splits.items()},
+            {name: len({e.known.drive for e in rows}) for name, rows in splits.items()},
             dict(dropped),
         )
-        (part / "README.md").write_text(_card(exported, splits, pool, licences, use), encoding="utf-8")
+        (part / "README.md").write_text(_card(exported, splits, pool, licences), encoding="utf-8")
         part.rename(out)
     except OSError as error:
         raise InputError(f"{out}: cannot write ({error}); nothing was kept") from error
@@ -188,17 +184,6 @@ def _even(name: str, side: Sequence[Example], rng: random.Random, dropped: Count
     return balanced
 
 
-def _examples(pool: KnownPool, use: Use) -> list[Example]:
-    if use == "critic":
-        return [Example(k, r, v) for k in pool.traces for r, v in k.edges.items()]
-    examples = []
-    for trace in pool.traces:
-        verdicts = [trace.known.get("E4"), trace.known.get("E5")]
-        if None not in verdicts:
-            examples.append(Example(trace, "E4 and E5", all(verdicts)))
-    return examples
-
-
 def _licences(store: Store, pool: KnownPool, allowed: Collection[str]) -> dict[str, int]:
     """Licence -> scenes behind the pool.
 
@@ -217,13 +202,10 @@ def _licences(store: Store, pool: KnownPool, allowed: Collection[str]) -> dict[s
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-def _write(store: Store, part: Path, name: str, examples: Sequence[Example], use: Use) -> None:
+def _write(store: Store, part: Path, name: str, examples: Sequence[Example]) -> None:
     (part / "images").mkdir(parents=True, exist_ok=True)
     inputs = RolloutInputs(store, store.benchmark.seed)
     cases = {case.case_id: case for case in store.cases()}
-    chat: Callable[[Path, KnownItem, Example], dict[str, Any]] = (
-        _critic_row if use == "critic" else _verifier_row
-    )
     of_trace: dict[str, list[int]] = {}
     for i, e in enumerate(examples):
         of_trace.setdefault(e.known.id, []).append(i)
@@ -233,7 +215,7 @@ def _write(store: Store, part: Path, name: str, examples: Sequence[Example], use
         trace = examples[places[0]].known
         item = known_item(inputs, cases[trace.case_id], trace)
         for i in places:
-            row = {**chat(part, item, examples[i]), **_about(examples[i])}
+            row = {**_critic_row(part, item, examples[i]), **_about(examples[i])}
             rows[i] = json.dumps(row, ensure_ascii=False)
         progress.step(by=len(places))
     lines = "".join(f"{rows[i]}\n" for i in range(len(examples)))
@@ -249,25 +231,10 @@ def _about(e: Example) -> dict[str, Any]:
     }
 
 
-def _critic_row(part: Path, item: KnownItem, e: Example) -> dict[str, Any]:
+def _critic_row(part: Path, item: TraceItem, e: Example) -> dict[str, Any]:
     verdict = "CONSISTENT" if e.consistent else "INCONSISTENT"
     images = [_image(part, png_bytes(pixels), "png") for pixels in (item.frame, item.bev, item.speed)]
     return _row(critic_content(item, _question(e.relation)), images, verdict)
-
-
-def _verifier_row(part: Path, item: KnownItem, e: Example) -> dict[str, Any]:
-    """The question of :class:`cfgen.planners.verified.ModelVerifier`, answered YES or NO."""
-    ask = check_question(item.observation, item.text, item.plan)
-    content: list[dict[str, str]] = [{"type": "text", "text": f"{SYSTEM}\n\n"}]
-    images = []
-    for turn in ask.turns:
-        for block in turn.parts:
-            if isinstance(block, Picture):
-                images.append(_image(part, block.data, "jpg"))
-                content.append({"type": "image"})
-            else:
-                content.append({"type": "text", "text": f"{block}\n"})
-    return _row(content, images, "YES" if e.consistent else "NO")
 
 
 def _row(content: Sequence[Mapping[str, str]], images: list[str], verdict: str) -> dict[str, Any]:
@@ -300,12 +267,11 @@ def _card(
     splits: Mapping[str, Sequence[Example]],
     pool: KnownPool,
     licences: Mapping[str, int],
-    use: Use,
 ) -> str:
     relations: list[Relation | str] = sorted({e.relation for side in splits.values() for e in side})
     kinds = Counter(e.known.kind for side in splits.values() for e in side)
     lines = [
-        f"# Known answers for a {use}",
+        "# Known answers for a critic",
         "",
         "Traces of driving planners whose right verdict is known by construction and geometry, made by `cfgen analyze "
         "traces export`. One row asks about one relation; the answer is one word inside `<verdict>`. Train on it "

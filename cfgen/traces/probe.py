@@ -2,55 +2,36 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from cfgen.core.errors import InputError
-from cfgen.core.faults import contained
 from cfgen.core.files import write_record
-from cfgen.core.hashing import derive_id, derive_seed, hash_json
+from cfgen.core.hashing import derive_id
 from cfgen.core.progress import Progress
-from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
 from cfgen.metrics.faithfulness import OTHER_READING, EdgeVerdicts
-from cfgen.planners.protocol import Observation, Requirements
-from cfgen.planners.verified import SYSTEM, Verifier, named_verifier
 from cfgen.records import (
     Case,
     Edge,
     EdgeCount,
     EdgeProbe,
-    Fault,
     KindCount,
     KnownPool,
     KnownTrace,
-    Plan,
     ProbeVerdict,
     Relation,
 )
 from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot
-from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
+from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.storage.store import Store
-from cfgen.traces.checker import Checker, Done, Items, broken
-from cfgen.traces.pool import RELATIONS, write_pool
+from cfgen.traces.checker import Checker
+from cfgen.traces.pool import write_pool
 
-#: What a verifier decides: whether the trajectory does what the writing says.
-VERIFIED = "E4 and E5"
 OVERALL = "overall"
-
-
-@dataclass(frozen=True, kw_only=True)
-class KnownItem(TraceItem):
-    """A trace as every checker sees it, and as a verifier does: its plan and the question that it answers."""
-
-    plan: Plan
-    observation: Observation
-    text: str
 
 
 def asked_of(rubric: str) -> dict[Relation, Edge | None]:
@@ -66,8 +47,6 @@ def asked_of(rubric: str) -> dict[Relation, Edge | None]:
         return {**{r: edge for r, edge in five.items() if r != "E2"}, "E2-scene": "E2"}
     if rubric == "consistency":
         return {"E3": None}
-    if rubric == "verifier":
-        return {}
     raise InputError(
         f"rubric '{rubric}' has no known answers; probe one of: faithfulness, {OTHER_READING}, consistency"
     )
@@ -83,7 +62,7 @@ def probe_edges(
     """
     store = Store(bench)
     edges = asked_of(checker.rubric.name)
-    traces = [k for k in pool.traces if not edges or edges.keys() & k.edges.keys()]
+    traces = [k for k in pool.traces if edges.keys() & k.edges.keys()]
     cases = {case.case_id: case for case in store.cases()}
     inputs = RolloutInputs(store, store.benchmark.seed)
     progress = Progress(f"{checker.name}: known traces", len(traces), quiet)
@@ -106,12 +85,11 @@ def probe_path(store: Store, probe: EdgeProbe) -> Path:
     return store.root / "traces" / probe.checker / "probes" / f"{name}.json"
 
 
-def known_item(inputs: RolloutInputs, case: Case, trace_record: KnownTrace) -> KnownItem:
+def known_item(inputs: RolloutInputs, case: Case, trace_record: KnownTrace) -> TraceItem:
     """What a checker sees of a known trace: the same as of a planner's answer."""
     points, trace = np.array(trace_record.waypoints), trace_record.trace
     action = f"Longitudinal: {trace.longitudinal}\nLateral: {trace.lateral}"
-    question = RolloutInput(case, trace_record.arm, 0)
-    return KnownItem(
+    return TraceItem(
         frame=inputs.front(case, trace_record.arm),
         bev=bev(points),
         speed=speed_plot(points),
@@ -119,9 +97,6 @@ def known_item(inputs: RolloutInputs, case: Case, trace_record: KnownTrace) -> K
         justification=trace.justification,
         action=action,
         waypoints=points,
-        plan=Plan(waypoints=trace_record.waypoints, trace=trace),
-        observation=inputs.observation(question, Requirements()),
-        text=f"{trace.scene}\n{trace.justification}\n{action}".strip(),
     )
 
 
@@ -143,11 +118,12 @@ def summarize(
         relation: _count([(k.edges[relation], _said(r, edge)) for k, r in pairs if relation in k.edges])
         for relation, edge in edge_of.items()
     }
-    if not edge_of:
-        edges[VERIFIED] = _count([(due, r.consistent) for k, r in pairs if (due := _moves(k)) is not None])
     if len(edge_of) != 1:
-        five = tuple(edge_of) or RELATIONS
-        overall = [(due, _overall(r)) for k, r in pairs if (due := _whole(k, five)) is not None]
+        overall = [
+            (due, EdgeVerdicts(r.edges).overall)
+            for k, r in pairs
+            if (due := _whole(k, tuple(edge_of))) is not None
+        ]
         edges[OVERALL] = _count(overall)
     return EdgeProbe(
         checker=checker.name,
@@ -174,19 +150,8 @@ def _said(reply: TraceReply, edge: Edge | None) -> bool | None:
     return reply.consistent if edge is None else reply.edges.get(edge)
 
 
-def _overall(reply: TraceReply) -> bool | None:
-    """By rule, from the edges; of a verifier its one verdict."""
-    return EdgeVerdicts(reply.edges).overall if reply.edges else reply.consistent
-
-
 def _whole(trace: KnownTrace, five: Sequence[Relation]) -> bool | None:
     verdicts = [trace.known.get(r) for r in five if r != "E2-scene" or "E2" not in five]
-    return False if False in verdicts else None if None in verdicts else True
-
-
-def _moves(trace: KnownTrace) -> bool | None:
-    """Whether the waypoints do what action and words say; of what was aimed at or is whole."""
-    verdicts = [trace.known.get("E4"), trace.known.get("E5")]
     return False if False in verdicts else None if None in verdicts else True
 
 
@@ -211,54 +176,9 @@ def _kinds(
         (k.edges[r], edge) for r, edge in edge_of.items() if r in k.edges and k.target in ("", r)
     ]
     for trace, reply in pairs:
-        if edge_of:
-            expected = due(trace)
-            hits = [_said(reply, edge) is verdict for verdict, edge in expected]
-        else:
-            moves = _moves(trace)
-            hits = [] if moves is None else [reply.consistent is moves]
+        hits = [_said(reply, edge) is verdict for verdict, edge in due(trace)]
         if hits:
             name = f"{trace.target}: {trace.kind}" if trace.target else trace.kind
             n[name] += 1
             right[name] += all(hits)
     return {name: KindCount(n=count, right=right[name]) for name, count in sorted(n.items())}
-
-
-# --- verifier ----------------------------------------------------------------------------------
-# A verifier of plans as a checker: one verdict, whether the trajectory does what the writing says.
-
-
-class VerifierChecker:
-    """``name`` as for ``verified:`` planners; a plan is consistent from a score of ``threshold`` on.
-
-    Raises:
-        InputError: an unknown verifier or option.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        options: Mapping[str, Any] | None = None,
-        threshold: float = 0.99,
-        cache: str = "",
-    ) -> None:
-        self.name = f"verifier-{name}"
-        self._verifier, by = named_verifier(name, options, cache)
-        self.model = f"verifier {by}, threshold {threshold:g}"
-        self.rubric = RubricId("verifier", "1", hash_json([SYSTEM, name, threshold]))
-        self._threshold = threshold
-
-    def check(self, items: Items, on_reply: Done, strict: bool = False) -> None:
-        """Raises:
-        InputError: items that are no known answers.
-        """
-        for key, build in items:
-            reply = contained(partial(self._one, self._verifier, build), f"trace {key}", strict=strict)
-            on_reply(key, broken(self.model, reply) if isinstance(reply, Fault) else reply)
-
-    def _one(self, verifier: Verifier, build: Callable[[], TraceItem]) -> TraceReply:
-        item = build()
-        if not isinstance(item, KnownItem):
-            raise InputError("verifier: expected a known trace with its plan, found one without; probe it")
-        score = verifier(item.observation, item.text, item.plan, derive_seed(item.text))
-        return TraceReply(self.model, consistent=score >= self._threshold)

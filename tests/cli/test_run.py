@@ -169,10 +169,6 @@ def test_who_or_what_cannot_be_scored_is_named_before_anything_is_done(tmp_path:
     }
     more = {
         "openai": "model provider 'openai': missing a required argument",
-        "verified:cruize": "(did you mean 'cruise'?)",
-        "{planner: verified:cruise, options: {mode: worst}}": "mode: expected one of early_exit",
-        "{planner: verified:cruise, options: {verifier: jury}}": "verifier 'jury' is not known",
-        "{planner: verified:cruise, options: {n: 2}}": "",
         "{planner: cruise, name: careful}": "",
         "{planner: cruise, name: careful, options: {}}": "is kept under the name 'careful', as planners.5 is",
     }

@@ -105,8 +105,7 @@ def test_a_model_elsewhere_is_refused_in_one_line_before_anything_is_asked(bench
         (["--allow-hosts", "a.example"], "add generativelanguage"),
     ):
         code, _, err = run(
-            "score", bench, "--planner", "verified:cruise", "--planner-options", "verifier=gemini",
-            "--planner-options", 'verifier_options={"model": "m"}', "--quiet", *flags,
+            "score", bench, "--planner", "gemini", "--planner-options", "model=m", "--quiet", *flags,
         )  # fmt: skip
         assert code == 2
         assert err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""A provider of a third party judges, plans and verifies; one budget over all runs, told alike by all."""
+"""A provider of a third party judges and plans; one budget over all runs, told alike by all."""
 
 import json
 
@@ -12,7 +12,6 @@ from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.baselines import constant_turn, write_text
 from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import open_planner
-from cfgen.planners.verified import create_verifier
 from cfgen.records import Motion
 from tests.benches import run
 from tests.judge.fake_gemini import Response
@@ -34,10 +33,8 @@ def _installed(tmp_path, monkeypatch):
 
 
 def says(sent):
-    """A verdict to the judge's question, a plan to the planner's, YES to the verifier's."""
-    if sent["system"].startswith("You drive a car"):
-        return PLAN
-    return "<verdict>YES</verdict>" if sent["system"].startswith("You check one plan") else reply()
+    """A verdict to the judge's question, a plan to the planner's."""
+    return PLAN if sent["system"].startswith("You drive a car") else reply()
 
 
 def house(found, **options):
@@ -56,7 +53,7 @@ def plan_of(planner, *seeds):
 # --- one file, one registration -------------------------------------------------------------------------------------
 
 
-def test_it_plans_judges_and_verifies_from_the_command_line(tmp_path):
+def test_it_plans_and_judges_from_the_command_line(tmp_path):
     bench = make_bench(tmp_path / "b", 1, {}, arms=("hazard",)).root
     with server(says) as found:
         options = ["model=m", f"url={found.url}"]
@@ -67,16 +64,12 @@ def test_it_plans_judges_and_verifies_from_the_command_line(tmp_path):
         )
         assert code == 0, err
         assert "m: 1 scored" in said
-        verifier = ["verifier=house", f"verifier_options={json.dumps(house(found))}", "n=2"]
-        words = [word for o in verifier for word in ("--planner-options", o)]
-        code, _, err = run("score", bench, "--planner", "verified:cruise", *words, "--quiet")
-        assert code == 0, err
     accounts = [
         json.loads(line)["for"]
         for line in (bench / "cache/replies/spent.jsonl").read_text().splitlines()
         if line
     ]
-    assert {*accounts} == {"planner m", "judge m", "verifier m"}
+    assert {*accounts} == {"planner m", "judge m"}
 
 
 # --- one meaning of budget, cache and failure -----------------------------------------------------------------------
@@ -119,17 +112,6 @@ def test_a_planners_budget_counts_over_all_its_runs_and_may_be_raised(tmp_path):
     assert len(hashes) == 1, "it is the same planner on other terms"
 
 
-def test_a_verifiers_budget_ends_the_run(tmp_path):
-    with server(says) as found:
-        for asked in (2, 2):
-            verifier = create_verifier("house", house(found, max_requests=2), str(tmp_path / "c"))
-            for seed in (1, 2):
-                assert verifier(question(), "It brakes.", to_plan(PLAN)[1], seed) == 1.0
-            with pytest.raises(Shortfall, match=r"verifier 'm': the budget is spent \(2 requests"):
-                verifier(question(), "It brakes.", to_plan(PLAN)[1], 3)
-            assert len(found.requests) == asked
-
-
 def test_only_what_can_be_used_is_kept(tmp_path):
     said = ["I would rather not.", PLAN]
     with server(lambda sent: said[min(len(found.requests) - 1, 1)]) as found:
@@ -168,8 +150,6 @@ def test_what_will_never_work_ends_the_run_in_the_same_words(status, tmp_path):
         words = f"'m': {found.url} answered {status}"
         with pytest.raises(SetupError, match=f"^judge {words}"):
             judged(create_judge("house", **house(found)), items(3))
-        with pytest.raises(SetupError, match=f"^verifier {words}"):
-            create_verifier("house", house(found))(question(), "", to_plan(PLAN)[1], 1)
         planner = open_planner("house", house(found))
         try:
             with pytest.raises(Exception, match=f"^planner {words}"):

@@ -21,7 +21,7 @@ from cfgen.reporting.sections.faithfulness import traces_section
 from cfgen.storage.store import Store
 from cfgen.traces.edge_ratings import import_edges
 from cfgen.traces.pool import build_pool
-from cfgen.traces.probe import VerifierChecker, probe_edges, summarize
+from cfgen.traces.probe import probe_edges, summarize
 from tests.reporting.bench import blind, case_id, make_bench
 
 FIVE = ("E1", "E2", "E3", "E4", "E5")
@@ -128,16 +128,6 @@ def test_verdicts_are_kept_and_two_probes_stay_side_by_side(store: Store, pool: 
         assert probe.failed == sum(v.reason == "none" for v in probe.verdicts)
     table = next(t for t in section(store.root).tables if t.name == "edge-probes")
     assert len({row[1] for row in table.rows if row[0] == "pair"}) == 2
-
-
-def test_a_verifier_has_one_verdict(store: Store):
-    own = build_pool(store, per_edge=20, seed=6, relations=("E4", "E5"))
-    found = probe_edges(store.root, VerifierChecker("offline"), own, True)
-    assert set(found.edges) == {"E4 and E5", "overall"}
-    assert Balanced.of(*found.edges["E4 and E5"].recalls).value > 0.9
-    lenient = probe_edges(store.root, VerifierChecker("offline", threshold=0.0), own, True)
-    count = lenient.edges["E4 and E5"]
-    assert count.false_consistent == count.inconsistent > 0
 
 
 def test_the_interval_of_balanced_accuracy():

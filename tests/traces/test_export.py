@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import cfgen
-from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.records import KnownPool
 from cfgen.reporting.reading import read_report_data
@@ -121,33 +120,6 @@ def test_rows_are_chats_with_pictures_and_one_verdict(data: Path):
         assert row["kind"] not in user["content"][-1]["text"]
 
 
-def test_a_verifiers_rows_ask_what_a_verifier_is_asked(store: Store, tmp_path: Path):
-    assert (
-        main(
-            [
-                "analyze",
-                "traces",
-                "export",
-                str(store.root),
-                "--use",
-                "verifier",
-                "--out",
-                str(tmp_path / "v"),
-                "--per-edge",
-                "8",
-                "--allow-licenses",
-                "unknown",
-            ]
-        )
-        == 0
-    )
-    found = rows(tmp_path / "v", "train")
-    assert Counter(r["verdict"] for r in found)["YES"] == len(found) / 2
-    assert all(
-        "You check one plan of a self-driving car" in r["messages"][0]["content"][0]["text"] for r in found
-    )
-
-
 def train_critic() -> ModuleType:
     pytest.importorskip("peft", reason='needs pip install ".[local]" peft')
     spec = importlib.util.spec_from_file_location("train_critic", ROOT / "examples" / "train_critic.py")
@@ -166,8 +138,6 @@ def test_what_cannot_be_exported_leaves_nothing(store: Store, pool: KnownPool, d
     with pytest.raises(InputError, match="two drives or more, found 1"):
         export_known(store, one, tmp_path / "one", allowed=["unknown"])
     assert not (tmp_path / "one").exists()
-    with pytest.raises(InputError, match="use: expected one of critic, verifier, found 'judge'"):
-        cfgen.export_traces(store.root, tmp_path / "x", use="judge")
     own = make_bench(tmp_path / "b", 2, {}, arms=("hazard",))
     path = own.scene_dir("scene0") / "scene.json"
     scene = json.loads(path.read_text())

@@ -1,9 +1,7 @@
-"""Whether the reasoning holds: edges of a trace and who checks them, swaps of stages, selection by verification."""
+"""Whether the reasoning holds: edges of a trace and who checks them, swaps of stages."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import asdict
-from statistics import mean, median
 from typing import Any
 
 from cfgen.metrics.faithfulness import (
@@ -21,12 +19,10 @@ from cfgen.metrics.faithfulness import (
     mean_grounding,
 )
 from cfgen.metrics.intervals import Rate
-from cfgen.metrics.success import success_row
-from cfgen.records import DIMENSIONS, EdgeProbe, Rollout
+from cfgen.records import EdgeProbe
 from cfgen.records.traces import ENOUGH_KNOWN
 from cfgen.reporting.data import ReportData
 from cfgen.reporting.section import Section, Table
-from cfgen.traces.corruptions import synthetic
 
 
 def edge_trust(data: ReportData) -> tuple[Table, tuple[str, ...]]:
@@ -348,109 +344,3 @@ def swaps_section(data: ReportData) -> Section:
         tables=(table,) if rows else (),
         figures={"interventions": figures},
     )
-
-
-# --- verified selection in one table: SEAL and VEGAS beside the plain planner and self-consistency, at what they cost
-
-#: what a mode is called in the papers
-_NAMES = {
-    "early_exit": "SEAL, early exit",
-    "best_of_n": "VEGAS, best of N",
-    "self_consistency": "self-consistency",
-    "random": "one of N at random",
-    "oracle": "best of N with the truth",
-    "": "plain",
-}
-
-
-def selection_section(data: ReportData) -> Section:
-    """What an answer costs with selection, and what it gains."""
-    table = selection_table(data)
-    return Section("selection", "Verified selection", tables=(table,) if table.rows else ())
-
-
-def selection_table(data: ReportData) -> Table:
-    """Every base planner that was also run with selection: a row for it and for each of its selections."""
-    reports = {planner: _report_of(data, planner) for planner in data.planners}
-    bases = {str(report["base"]) for report in reports.values() if report.get("base")}
-    chosen = sorted(
-        (p for p in data.planners if reports[p].get("base") or p in bases),
-        key=lambda p: (reports[p].get("base") or p, p not in bases, _calls(data, p), p),
-    )
-    return Table(
-        name="selection",
-        title="Verified selection, at what it costs",
-        columns=(
-            *("base", "planner", "selection", "calls", "of them plans", *(f"{d} %" for d in DIMENSIONS)),
-            *("contact %", "seconds", "N", "verifier", "its balanced accuracy", "synthetic failures found"),
-        ),
-        rows=tuple(_row(data, p, reports[p]) for p in chosen),
-        words=3,
-        note="Compare rows with as many calls (plans and verifications together, mean of an answer). Contact: of the "
-        "plans with the hazard, as a car drives them. Seconds: median of an answer. The verifier's balanced accuracy "
-        "on E4 and E5 is that of cfgen analyze traces validate here; untested where there was none. Synthetic "
-        "failures: plans that do another thing, too little, too late or half of what their words say.",
-    )
-
-
-def _row(data: ReportData, planner: str, report: dict[str, Any]) -> tuple[str, ...]:
-    answers = _hazard_answers(data, planner)
-    judge = data.main_judge
-    verdicts = data.verdicts_of(judge, planner, "hazard")
-    row = success_row(planner, judge, "hazard", verdicts, scores=data.scores(judge))
-    drives = data.drives(planner, "hazard")
-    driven = [key for key in drives if drives.has(key)]
-    contact = Rate.of(sum(data.met(planner, "hazard", key).collides for key in driven), len(driven))
-    plans = [_number(r, "plan_calls", 1.0) for r in answers]
-    verifier = str(report.get("verifier") or "")
-    return (
-        str(report.get("base") or planner),
-        planner,
-        _NAMES.get(str(report.get("mode", "")), str(report.get("mode", ""))),
-        f"{_calls(data, planner):.1f}",
-        f"{mean(plans):.1f}" if plans else "-",
-        *(row.rates[d].percent() for d in DIMENSIONS),
-        contact.percent(),
-        f"{median(r.latency_s for r in answers):.3g}" if answers else "-",
-        str(len(answers)),
-        verifier or "-",
-        *_tested(data, verifier),
-    )
-
-
-def _tested(data: ReportData, verifier: str) -> tuple[str, str]:
-    if not verifier:
-        return "-", "-"
-    probe = next((p for p in data.edge_probes if p.model.startswith(f"verifier {verifier},")), None)
-    count = probe.edges.get("E4 and E5") if probe else None
-    accuracy = Balanced.of(*count.recalls) if count else None
-    if probe is None or accuracy is None or accuracy.value is None:
-        return "untested", "untested"
-    failed = [kind for name, kind in probe.kinds.items() if synthetic(name)]
-    share = f"{sum(k.right for k in failed)} of {sum(k.n for k in failed)}"
-    return f"{accuracy.value:.3f} ({accuracy.low:.3f}-{accuracy.high:.3f})", share
-
-
-def _hazard_answers(data: ReportData, planner: str) -> Sequence[Rollout]:
-    return data.rollouts[planner].of_arm("hazard")
-
-
-def _report_of(data: ReportData, planner: str) -> dict[str, Any]:
-    """What a selecting planner reports of itself; {} of any other."""
-    reports = (r.report.get("verified") for r in _hazard_answers(data, planner))
-    return next((report for report in reports if isinstance(report, dict)), {})
-
-
-def _calls(data: ReportData, planner: str) -> float:
-    """Mean calls of an answer, of the planner and of its verifier; 1 where it reports none."""
-    each = [
-        _number(r, "plan_calls", 1.0) + _number(r, "verifier_calls", 0.0)
-        for r in _hazard_answers(data, planner)
-    ]
-    return mean(each) if each else 1.0
-
-
-def _number(rollout: Rollout, name: str, otherwise: float) -> float:
-    report = rollout.report.get("verified")
-    value = report.get(name) if isinstance(report, dict) else None
-    return float(value) if isinstance(value, int | float) else otherwise
