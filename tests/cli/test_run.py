@@ -170,7 +170,7 @@ def test_who_or_what_cannot_be_scored_is_named_before_anything_is_done(tmp_path:
     more = {
         "openai": "model provider 'openai': missing a required argument",
         "{planner: cruise, name: careful}": "",
-        "{planner: cruise, name: careful, options: {}}": "is kept under the name 'careful', as planners.5 is",
+        "{planner: cruise, name: careful, options: {}}": "is kept under the name 'careful', as planners.1 is",
     }
     arms = {
         "hazrd": "score.arms: 'hazrd' is no arm (did you mean 'hazard'?)",
