@@ -301,7 +301,7 @@ class CaseBuilder:
             self.folder = self.context.scene(self.planned.scene_id)
             frames = {(f.camera, f.t): f for f in self.folder.scene.frames}
             self.images = {key: self.folder.image(f) for key, f in frames.items()}
-            self.jpeg_grids = {key: self.folder.jpeg_grids(f, self.images[key]) for key, f in frames.items()}
+            self.jpeg_grids = {key: self.folder.jpeg_grids(f) for key, f in frames.items()}
             self.refusal = self.context.no_road(self.folder.scene, self.images)
             if not self.refusal:  # its camera takes a look at every frame
                 self.scene = self.context.with_fitted_camera(self.folder.scene, self.images)

@@ -25,7 +25,7 @@ from cfgen.hazards.taxonomy import Taxonomy, merge_taxonomy
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images, can_draw, first_frame, make_edits
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import RemoteInpainter, answer_request, create_guide, create_inpainter
-from cfgen.perception.camera import why_not_a_pinhole, why_unsure
+from cfgen.perception.camera import why_unsure
 from cfgen.perception.light import SceneLight, estimate_scene_light
 from cfgen.perception.no_road import NO_ROAD, why_no_road, why_not_a_road_picture
 from cfgen.perception.scene_camera import as_seen
@@ -129,13 +129,10 @@ class BuildContext:
         """Why nothing can be placed in the scene, whatever the hazard, or ""; worked out once for its cases."""
         if scene.scene_id not in self._no_road:
             views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]
-            view = views.now
-            why = why_no_road(view, scene.front, scene.extra)
-            if not why and (wrong := why_not_a_road_picture(image, view if views.lanes_known else None)):
+            why = why_no_road(views.now, scene.front)
+            if not why and (wrong := why_not_a_road_picture(image)):
                 why = f"{NO_ROAD}: it {wrong}"
-            self._no_road[scene.scene_id] = (
-                why or why_not_a_pinhole(image, scene.front) or why_unsure(scene.extra)
-            )
+            self._no_road[scene.scene_id] = why or why_unsure(scene.extra)
         return self._no_road[scene.scene_id]
 
     def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:

@@ -14,7 +14,7 @@ from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_case_id, derive_seed, hash_json, seeds_after
 from cfgen.hazards.taxonomy import merge_taxonomy
 from cfgen.perception.camera import GUESSED
-from cfgen.perception.no_road import NO_CLEAR, NO_ROAD
+from cfgen.perception.no_road import NO_ROAD
 from cfgen.records import Planned, Shard
 from cfgen.storage.listing import Refused, short_rejections
 from cfgen.storage.store import Store
@@ -207,7 +207,7 @@ def looks(
 
 def scenes_refused(rejections: Sequence[Refused]) -> dict[str, str]:
     """Scenes in which no hazard can stand, as was found when a pair was tried: no road, a guessed camera, damage."""
-    unusable = NO_ROAD, NO_CLEAR, GUESSED, DAMAGED
+    unusable = NO_ROAD, GUESSED, DAMAGED
     return {r.scene_id: r.reason for r in rejections if r.reason.startswith(unusable)}
 
 

@@ -23,7 +23,6 @@ PURPOSES = {
     "local": "judge and planner local: a vision-language model in this process",
     "sdxl": "inpainters sdxl, flux2-klein, qwen-image-edit, z-image",
     "sam": "--masks and --detector: SAM, SAM 2, SAM 3, Grounding DINO",
-    "road-gpu": "--perception-options device=cuda: road and things seen in batches on a GPU",
     "grpo": "training with TRL: rewards, critics",
     "argoverse2": "scenes import argoverse2",
     "gps": "scenes import video: GPS inside a dash camera's file, or GPX beside it",

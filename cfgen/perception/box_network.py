@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from cfgen.core.errors import InputError
-from cfgen.perception.onnx_network import OpenCv, in_groups, on_device, silent
+from cfgen.perception.onnx_network import OpenCv, silent
 from cfgen.perception.view import BoxPx
 
 #: COCO's 80 classes, in the order in which networks that learned from it number them.
@@ -35,17 +35,15 @@ class BoxNetwork:
     Args:
         what: it is, for messages. data: the file. advice: what a user does about a file that does not serve.
         side: of its square input, pixels, a multiple of 32; 0: 352 for FastestDet, 416 for YOLOX.
-        device: as :class:`cfgen.perception.onnx_network.OnnxNetwork` takes it.
 
     Attributes:
         head: "fastestdet" or "yolox". classes: how many it tells apart.
 
     Raises:
-        InputError: ``cv2.dnn`` cannot read or run it, its output is neither head's, or the device is not there.
-        MissingExtraError: a device without what it needs.
+        InputError: ``cv2.dnn`` cannot read or run it or its output is neither head's.
     """
 
-    def __init__(self, what: str, data: bytes, advice: str, side: int = 0, device: str = "") -> None:
+    def __init__(self, what: str, data: bytes, advice: str, side: int = 0) -> None:
         if side % 32 or side < 0:
             raise InputError(f"{what}: option 'side': expected a multiple of 32, found {side}")
         expected = f"{what}: expected an ONNX file with the head of FastestDet or YOLOX, found "
@@ -65,24 +63,15 @@ class BoxNetwork:
             found = "an output of " + " x ".join(map(str, shape))
             if _is_head(head, shape, self.side):
                 self.classes = shape[1 if head == "fastestdet" else 2] - 5
-                self._net = on_device(what, data, net, (self.side, self.side), device)
+                self._net = net
                 return
         raise InputError(f"{expected}{found}; {advice}")
 
     def look(self, image: np.ndarray, min_score: float) -> Boxes:
         """Everything in a picture (H, W, 3) uint8 RGB with at least this score, overlapping boxes too."""
-        return self.look_at_all([image], min_score)[0]
-
-    def look_at_all(self, images: Sequence[np.ndarray], min_score: float) -> list[Boxes]:
-        """As :meth:`look`, of each."""
-        fit, read = (
-            (self._squeezed, self._fastestdet) if self.head == "fastestdet" else (self._padded, self._yolox)
-        )
-        boxes: list[Boxes] = []
-        for group in in_groups(images, self._net.at_once):
-            answers = self._net.forward([fit(image) for image in group])
-            boxes += [read(of[0][0], image, min_score) for of, image in zip(answers, group, strict=True)]
-        return boxes
+        if self.head == "fastestdet":
+            return self._fastestdet(self._net.forward(self._squeezed(image))[0][0], image, min_score)
+        return self._yolox(self._net.forward(self._padded(image))[0][0], image, min_score)
 
     def _squeezed(self, image: np.ndarray) -> np.ndarray:
         """For FastestDet: the picture is squeezed into the square."""
@@ -129,7 +118,7 @@ def _tried(net: OpenCv, side: int) -> tuple[int, ...] | None:
     """Shape of its answer to a picture of that side; None where it takes none."""
     try:
         with silent():
-            return net.forward([np.zeros((1, 3, side, side), np.float32)])[0][0].shape
+            return net.forward(np.zeros((1, 3, side, side), np.float32))[0].shape
     except cv2.error:
         return None
 

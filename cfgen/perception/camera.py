@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import cv2
 import numpy as np
 
 from cfgen.geometry.camera import (
@@ -29,7 +28,7 @@ from cfgen.geometry.camera import (
 from cfgen.geometry.lens import Array, Mask
 from cfgen.perception.lane_horizon import LaneHorizon, fit_lane_horizon
 from cfgen.perception.lanes import lane_chains
-from cfgen.perception.settings import CAMERA, LANE_LINES, ROUND, SIZES
+from cfgen.perception.settings import CAMERA, LANE_LINES, SIZES
 from cfgen.perception.view import BoxPx, Thing
 from cfgen.records import Camera
 
@@ -464,44 +463,3 @@ def in_doubt(provenance: Mapping[str, Any]) -> list[str]:
     if isinstance(by, Mapping) and by.get("horizon_row") == by.get("camera_height_m") == "given":
         return ["sizes are as right as what is given"]
     return [f"sizes {d:g} m away good to {scale_error(provenance, d):.0%}" for d in (CAMERA.near_m, 30.0)]
-
-
-# --- the round picture of a fisheye lens ---
-
-
-def is_round(image: np.ndarray) -> bool:
-    """Whether at least three corners of (H, W, 3) uint8 RGB are black beyond an arc about its middle; the car itself
-    may fill the fourth."""
-    height, width = image.shape[:2]
-    scale = 240 / max(height, width)
-    size = (max(round(width * scale), 1), max(round(height * scale), 1))
-    grey = cv2.resize(image, size, interpolation=cv2.INTER_AREA).max(2)[
-        3:-3, 3:-3
-    ]  # encoders draw lines at the edge
-    middle = float(np.median(grey))
-    if middle < ROUND.night:
-        return False
-    black = grey < max(ROUND.black, ROUND.of_median * middle)
-    corners = [black[::down, ::across] for down in (1, -1) for across in (1, -1)]
-    return sum(map(_beyond_an_arc, corners)) >= 3
-
-
-def _beyond_an_arc(black: np.ndarray) -> bool:
-    """Whether the black top left corner is what an arc cuts off: beyond a straight line half of its rectangle were
-    black, beyond a curtain or letterbox all of a side."""
-    across, down = (int(np.append(edge, False).argmin()) for edge in (black[0], black[:, 0]))
-    low, high = ROUND.spans
-    if not all(low <= n / side <= high for n, side in zip((down, across), black.shape, strict=True)):
-        return False
-    low, high = ROUND.fills
-    return bool(low <= black[:down, :across].mean() <= high)
-
-
-def why_not_a_pinhole(image: np.ndarray, camera: Camera) -> str:
-    """What is wrong with a frame (H, W, 3) uint8 RGB of a camera without distortion, and what to do; "" if nothing."""
-    if camera.model != "pinhole" or not is_round(image):
-        return ""
-    return (
-        f"{GUESSED}: a pinhole, where the frame is the round picture of a fisheye lens (black corners); import again "
-        "with --options camera=FILE, a calibration of model 'fisheye' or 'ftheta'"
-    )

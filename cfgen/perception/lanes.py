@@ -122,16 +122,6 @@ class LanesSeen:
         """Of the own lane, m to the left of the path; None unless both lines are seen."""
         return None if self.left is None or self.right is None else (self.left + self.right) / 2
 
-    def width_at(self, s: float) -> float | None:
-        """Distance of the own lane's lines at ``s``, m along the path, as the camera measures it; None where they are
-        not seen near it. Where the camera is pitched otherwise than it says, that falls or grows evenly with ``s``."""
-        left, right = ({float(at): y for at, y in line} for line in self.points)
-        at = np.array(sorted(left.keys() & right.keys()))
-        if len(at) < LEAST_M or s < at[0] - AROUND_M:
-            return None
-        width = np.polynomial.Polynomial.fit(at, [left[a] - right[a] for a in at], 1)
-        return float(width(min(s, BEYOND * at[-1])))
-
     def line(self, side: int) -> float | None:
         """The own lane's line on ``side`` (1 left, -1 right), m to the left of the path; None where none is seen."""
         return self.left if side > 0 else self.right

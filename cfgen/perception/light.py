@@ -1,7 +1,7 @@
 """The light of a scene: where the sun stands, how hard its shadows are, the sky, and whether the road is wet.
 
 The sun's direction is told by the scene, else follows from time and place, else is measured: shadows on the road that
-the car drives over, the darker side of the view, the slope of a clear sky's brightness, or the sun itself. Frames of
+the car drives over, the darker side of the view, or the slope of a clear sky's brightness. Frames of
 one drive share a sun, so what they show is added up.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from astral import Observer
 from astral.sun import zenith_and_azimuth
 
-from cfgen.geometry.camera import ground_points, project, rotation, unproject
+from cfgen.geometry.camera import ground_points, project, unproject
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.colour import LUMA, LightProbe, luminance, probe_light, to_linear
 from cfgen.perception.settings import LIGHT
@@ -45,7 +45,7 @@ class SunDirection:
         vector: (3,) unit vector to it, ego frame at t0; None: known to be below the horizon or hidden. Where the
             source is ``unknown`` it is the likeliest one.
         confidence: in [0, 1]; of a measured direction, that its azimuth is right to within 45 degrees.
-        source: ``annotated``, ``time and place``, ``sky`` (its disc, or the sky's brightness), ``shadows`` (on
+        source: ``annotated``, ``time and place``, ``sky`` (its brightness), ``shadows`` (on
             the road, or the darker side of the view), ``drive`` (it takes other frames of the drive), or ``unknown``.
         disagreement_deg: azimuth between time and place and what the frame surely shows, else None.
     """
@@ -88,24 +88,20 @@ class LightClues:
     Attributes:
         log: (180,) log likelihood of each of :data:`AZIMUTHS`.
         shadows, sky: what shadows and dark sides weigh in it, and what the sky does.
-        disc: (3,) unit vector to the sun where the frame shows it, else None.
         hardness: log odds that direct sunlight casts hard shadows.
     """
 
     log: np.ndarray
     shadows: float
     sky: float
-    disc: np.ndarray | None = None
     hardness: float = 0.0
 
     def turned(self, angle: float) -> Self:
-        """As they count in a frame whose azimuths are larger by ``angle``, rad: half, and the disc as one more sign."""
-        log, sky = self.log, self.sky
-        if self.disc is not None:
-            log = log + LIGHT.disc * np.cos(AZIMUTHS - math.atan2(self.disc[1], self.disc[0]))
-            sky += LIGHT.disc
+        """As they count in a frame whose azimuths are larger by ``angle``, rad: half."""
         steps, share = round(angle / (AZIMUTHS[1] - AZIMUTHS[0])), LIGHT.neighbor
-        return type(self)(share * np.roll(log, steps), share * self.shadows, share * sky, None, self.hardness)
+        return type(self)(
+            share * np.roll(self.log, steps), share * self.shadows, share * self.sky, self.hardness
+        )
 
     def with_neighbors(self, neighbors: Sequence["LightClues"]) -> "LightClues":
         """Together with other frames of the same sun, :meth:`turned` into this one."""
@@ -124,8 +120,6 @@ class LightClues:
 
     def likeliest(self) -> tuple[np.ndarray, float]:
         """(3,) unit vector to the sun, and the confidence that its azimuth is right to within 45 degrees."""
-        if self.disc is not None:
-            return self.disc.round(4), LIGHT.disc_confidence
         log = self.log.round(6)  # sums may differ in their last bit between machines and threads
         share = np.exp(log - log.max())
         share /= share.sum()
@@ -159,7 +153,7 @@ def light_clues(
         log -= LIGHT.glare * np.maximum(
             np.cos(AZIMUTHS), -0.15
         )  # ahead it would glare, but not so behind all alike
-    return LightClues(log, cast + abs(shading), abs(slope), _sun_disc(frame), _hardness(frame, shadows))
+    return LightClues(log, cast + abs(shading), abs(slope), _hardness(frame, shadows))
 
 
 def hardness_signs(frame: LightProbe, shadows: "ShadowAxis") -> np.ndarray:
@@ -248,30 +242,6 @@ def _deep_blue(frame: LightProbe) -> float:
         * _ramp(bright, -1.0, -0.2)
         * _ramp(float(np.median(deep[blue])), 0.45, 0.6)
     )
-
-
-def _sun_disc(frame: LightProbe) -> np.ndarray | None:
-    """(3,) unit vector to the sun itself: a compact burnt-out patch high in the sky with a glow around it."""
-    above = frame.rows < -0.03 * frame.height
-    burnt = (above & (frame.lum > 0.97)).astype(np.uint8)
-    count, labels, stats, middle = cv2.connectedComponentsWithStats(burnt)
-    if count < 2:
-        return None
-    largest = 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
-    x, y, w, h, area = (int(v) for v in stats[largest])
-    compact = area > 0.45 * w * h and 0.4 < w / h < 2.5 and x > 0 and x + w < burnt.shape[1]
-    if not compact or not 0.0005 < area / burnt.size < 0.08:
-        return None
-    patch = (labels == largest).astype(np.uint8)
-    ring = (cv2.dilate(patch, np.ones((2 * (h // 2) + 1, 2 * (w // 2) + 1), np.uint8)) > patch) & above
-    if not ring.any() or np.percentile(frame.lum[ring], 10) < 0.12 or frame.lum[ring].mean() < 0.35:
-        return None
-    glow = np.median(frame.linear[ring], 0)
-    if y == 0 and glow[0] > 0.8 * glow[2]:  # what the upper edge cuts may be a white cloud, but in a blue sky
-        return None
-    rays, _ = unproject(frame.camera, [(middle[largest] + 0.5) / frame.scale - 0.5])
-    vector: np.ndarray = rotation(frame.camera).T @ rays[0]
-    return vector if vector[2] > math.sin(math.radians(2)) else None  # lower it is a white truck, or gravel
 
 
 # --- shadows on the road ---
@@ -445,7 +415,7 @@ def estimate_light(
 
 def _measured_sun(own: LightClues, clues: LightClues) -> SunDirection:
     vector, confidence = clues.likeliest()
-    source: Source = "shadows" if own.disc is None and clues.shadows > clues.sky else "sky"
+    source: Source = "shadows" if clues.shadows > clues.sky else "sky"
     if confidence < CONFIDENT:
         source = "unknown"
     elif own.likeliest()[1] < CONFIDENT:

@@ -13,7 +13,7 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import hash_bytes
 from cfgen.models.files import FILES, kept
-from cfgen.perception.onnx_network import OnnxNetwork, in_groups, read_file
+from cfgen.perception.onnx_network import OnnxNetwork, read_file
 from cfgen.perception.protocol import Frame
 from cfgen.perception.things import ThingNetwork
 from cfgen.perception.view import SceneView
@@ -64,53 +64,35 @@ class RoadNetwork:
     Args:
         things: the file of a network that finds vehicles, people and animals, or the name under which it is kept, as
             :class:`ThingNetwork` takes it; "" looks for none.
-        device: where both run, as :class:`OnnxNetwork` takes it; it decides no view, so it is no part of the identity.
-
-    Attributes:
-        at_once: how many frames are looked at together.
 
     Raises:
-        InputError: ``cv2.dnn`` cannot read it, its outputs are not those of the layout, or the device is not there.
-        MissingExtraError: a device without what it needs.
+        InputError: ``cv2.dnn`` cannot read it, or its outputs are not those of the layout.
     """
 
     weaker, uses_camera, backed_by_colours = False, False, False
 
-    def __init__(
-        self, name: str, data: bytes, layout: Layout, advice: str, things: str = "", device: str = ""
-    ) -> None:
+    def __init__(self, name: str, data: bytes, layout: Layout, advice: str, things: str = "") -> None:
         self.name, self._layout = name, layout
         width, height = layout.size
         outputs = dict.fromkeys((layout.road, layout.lanes), (1, 2, height, width))
-        self._net = OnnxNetwork(f"perception '{name}'", data, layout.size, outputs, advice, device)
-        self._things = ThingNetwork(things, device=device) if things else None
-        self.at_once = self._net.at_once
+        self._net = OnnxNetwork(f"perception '{name}'", data, layout.size, outputs, advice)
+        self._things = ThingNetwork(things) if things else None
         self.identity: Mapping[str, Any] = {
             "weights": hash_bytes(data),
             **(self._things.identity if self._things else {}),
         }
 
     def perceive(self, frames: Sequence[Frame]) -> list[SceneView]:
-        views: list[SceneView] = []
-        for group in in_groups(frames, self.at_once):
-            images = [frame.image for frame in group]
-            roads = [self._view(*of) for of in zip(images, self.logits(images), strict=True)]
-            if self._things:
-                things_of = self._things.find_in_all(images, roads)
-                roads = [replace(road, things=things) for road, things in zip(roads, things_of, strict=True)]
-            views += roads
-        return views
+        return [self._perceive(frame.image) for frame in frames]
 
-    def logits(self, images: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """How far road, and lane line, are above the background in each, (h, w) float32 both.
+    def _perceive(self, image: np.ndarray) -> SceneView:
+        road = self._view(image, self.logits(image))
+        return replace(road, things=self._things.find(image, road)) if self._things else road
 
-        Args:
-            images: (H, W, 3) uint8 RGB.
-        """
-        return [self._read(*answer) for answer in self._net.forward([self._fit(image) for image in images])]
-
-    def _fit(self, image: np.ndarray) -> np.ndarray:
-        return cv2.resize(image, self._layout.size, interpolation=cv2.INTER_AREA)
+    def logits(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How far road, and lane line, are above the background, (h, w) float32 both, in (H, W, 3) uint8 RGB."""
+        small = cv2.resize(image, self._layout.size, interpolation=cv2.INTER_AREA)
+        return self._read(*self._net.forward(small))
 
     def _read(self, *answer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         road, lanes = answer
@@ -132,10 +114,10 @@ class TwinLiteNet(RoadNetwork):
 
     Args:
         path: the ONNX file; "" takes the one that ``cfgen models get twinlitenet`` keeps.
-        things, device: as :class:`RoadNetwork` takes them.
+        things: as :class:`RoadNetwork` takes it.
     """
 
-    def __init__(self, path: str = "", things: str = "", device: str = "") -> None:
+    def __init__(self, path: str = "", things: str = "") -> None:
         self.options: Mapping[str, Any] = {}
         name, what = "twinlitenet", "perception 'twinlitenet': option 'path'"
         advice = FILES[name].advice
@@ -146,19 +128,19 @@ class TwinLiteNet(RoadNetwork):
         if layout is None:
             wrong = FILES[name].wrong(len(data), digest.removeprefix("sha256:"))
             raise InputError(f"{what}: {file}: {wrong}; {advice}")
-        super().__init__(name, data, layout, advice, things, device)
+        super().__init__(name, data, layout, advice, things)
 
 
 class RoadNet(RoadNetwork):
     """Road and lane lines of the small network that cfgen brings; it would rather miss road than take a verge for it.
 
     Args:
-        things, device: as :class:`RoadNetwork` takes them.
+        things: as :class:`RoadNetwork` takes it.
     """
 
     backed_by_colours = True
 
-    def __init__(self, things: str = "", device: str = "") -> None:
+    def __init__(self, things: str = "") -> None:
         self.options: Mapping[str, Any] = {}
         card = json.loads((WEIGHTS / "road_net.json").read_text())
         _, _, height, width = card["input"]["shape"]
@@ -172,7 +154,7 @@ class RoadNet(RoadNetwork):
                 f"{hash_bytes(data)[7:19]}... of {len(data)} bytes; {advice}"
             )
         layout = Layout((width, height), name, name, road, lanes)
-        super().__init__("road-net", data, layout, advice, things, device)
+        super().__init__("road-net", data, layout, advice, things)
         self.identity = {**self.identity, "reading": READING}
 
     def _read(self, *answer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -30,8 +30,7 @@ class Perceiver(Protocol):
     """Sees road, lane lines and, where it can, vehicles and people. Same frame, same view.
 
     One with an attribute ``backed_by_colours`` that is true leaves scenes of whose road it is unsure to colours
-    (:mod:`cfgen.perception.view`). One with an attribute ``at_once`` above 1 is best given that many frames together,
-    and is shown all front frames of a scene with the first of them.
+    (:mod:`cfgen.perception.view`).
     """
 
     name: str

@@ -115,33 +115,14 @@ class PastCameraSettings:
 
 
 @dataclass(frozen=True)
-class RoundPictureSettings:
-    """When the corners of a picture are those of a fisheye's image circle. Tuned on drawn circles and road frames."""
-
-    #: black is less than this (8 bit), or this share of the median; of pictures with a darker median nothing is told
-    black: float = 20.0
-    of_median: float = 0.25
-    night: float = 30.0
-    #: a black corner takes up so much of either side, and of the rectangle that it spans so much is black
-    spans: tuple[float, float] = (0.03, 0.5)
-    fills: tuple[float, float] = (0.1, 0.55)
-
-
-@dataclass(frozen=True)
 class NoRoadPictureSettings:
-    """When a front frame is black or shows no road. Tuned on 152 road frames, and on rooms, water, sand."""
+    """When a front frame is black or shows no road. Tuned on 152 road frames, and on rooms."""
 
     #: at which cfgen's own network looks, px
     size_px: tuple[int, int] = (320, 180)
     #: brightest hundredth (8 bit) of a picture that shows anything; median from which a road must be seen
     black: float = 16.0
     by_day: float = 50.0
-    #: lane lines, share of the frame, below which none are seen: by who looks, and by our network
-    lines: float = 0.005
-    own_lines: float = 0.003
-    #: our network's mean probability of that road below which it is none, where it sees no lines, and where it does
-    doubts: float = 0.65
-    denies: float = 0.45
 
 
 @dataclass(frozen=True)
@@ -155,9 +136,6 @@ class LightSettings:
     sky_slope: float = 2.5
     shadows: float = 10.0
     glare: float = 0.6
-    #: weight of the sun itself in a neighbouring frame, and the confidence in it
-    disc: float = 6.0
-    disc_confidence: float = 0.9
     #: weights of all clues together below which they are worth less
     enough: float = 0.3
     #: slope of a clear sky's log brightness that counts in full, 1/deg
@@ -202,7 +180,6 @@ class LightSettings:
 
 LIGHT = LightSettings()
 NO_ROAD_PICTURE = NoRoadPictureSettings()
-ROUND = RoundPictureSettings()
 LANE_LINES, SIZES, CAMERA, PAST_CAMERAS = (
     LaneLineSettings(),
     SizeSettings(),

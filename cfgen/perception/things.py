@@ -4,7 +4,7 @@ It sees 352 x 352 pixels: what is small in the whole frame is found in windows o
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +46,6 @@ HORIZON = 0.45
 EDGE = 0.02
 
 _NAME = "fastestdet"
-#: A frame, and a window of it: x0, y0, x1, y1.
-_Place = tuple[np.ndarray, tuple[int, int, int, int]]
 
 
 class ThingNetwork:
@@ -55,21 +53,20 @@ class ThingNetwork:
 
     Args:
         path: the ONNX file; "fastestdet" takes the one that ``cfgen models get fastestdet`` keeps.
-        min_score: of a thing. device: as :class:`BoxNetwork` takes it.
+        min_score: of a thing.
 
     Raises:
-        InputError: the file is missing or another, ``cv2.dnn`` cannot read it, or the device is not there.
-        MissingExtraError: a device without what it needs.
+        InputError: the file is missing or another, or ``cv2.dnn`` cannot read it.
     """
 
-    def __init__(self, path: str, min_score: float = LEAST, device: str = "") -> None:
+    def __init__(self, path: str, min_score: float = LEAST) -> None:
         file, what = FILES[_NAME], "perception: option 'things'"
         data = read_file(kept(_NAME, what) if path == _NAME else Path(path), what, file.advice)
         digest = hash_bytes(data)
         if wrong := file.wrong(len(data), digest.removeprefix("sha256:")):
             raise InputError(f"{what}: {path}: {wrong}; {file.advice}")
         self.identity: Mapping[str, Any] = {"things": digest}
-        self._net, self._least = BoxNetwork(what, data, file.advice, device=device), min_score
+        self._net, self._least = BoxNetwork(what, data, file.advice), min_score
 
     def find(self, image: np.ndarray, road: SceneView | None = None) -> tuple[Thing, ...]:
         """What is in a frame, the most certain first: in the whole of it, and in windows along the horizon.
@@ -77,45 +74,24 @@ class ThingNetwork:
         Args:
             image: (H, W, 3) uint8 RGB. road: where its road ends is where distant traffic is looked for.
         """
-        return self.find_in_all([image], [road])[0]
-
-    def find_in_all(
-        self, images: Sequence[np.ndarray], roads: Sequence[SceneView | None]
-    ) -> list[tuple[Thing, ...]]:
-        """As :meth:`find`, of each."""
-        places: list[_Place] = []
-        whose: list[int] = []
-        for number, (image, road) in enumerate(zip(images, roads, strict=True)):
-            height, width = image.shape[:2]
-            windows = [(0, 0, width, height), *_windows(width, height, _far_end(road))]
-            places += [(image, window) for window in windows]
-            whose += [number] * len(windows)
-        per_image: list[list[Thing]] = [[] for _ in images]
-        for number, things in zip(whose, self._look(places), strict=True):
-            per_image[number] += things
-        return [_apart(things) for things in per_image]
-
-    def find_in(self, image: np.ndarray, window: BoxPx) -> tuple[Thing, ...]:
-        """What is in one window (x0, y0, x1, y1), pixels, of the frame, looked at by itself and scaled up."""
-        x0, y0, x1, y1 = (round(v) for v in window)
         height, width = image.shape[:2]
-        inside = max(x0, 0), max(y0, 0), min(x1, width), min(y1, height)
-        if inside[2] - inside[0] < 2 or inside[3] - inside[1] < 2:
-            return ()
-        return _apart(self._look([(image, inside)], cut=False)[0])
+        whole = (0, 0, width, height)
+        things = [
+            thing
+            for window in (whole, *_windows(width, height, _far_end(road)))
+            for thing in self._look(image, window)
+        ]
+        things.sort(key=lambda thing: (-thing.score, thing.box))
+        return tuple(things[i] for i in one_of_each([thing.box for thing in things]))
 
-    def _look(self, places: Sequence[_Place], cut: bool = True) -> list[list[Thing]]:
-        """Boxes in the frame, of each window; ``cut``: without those at an edge of it that is none of the frame."""
-        per_image = []
-        parts = [image[y0:y1, x0:x1] for image, (x0, y0, x1, y1) in places]
-        for (image, window), boxes in zip(places, self._net.look_at_all(parts, self._least), strict=True):
-            things = []
-            for (a, b, c, d), score, kind in zip(boxes.box.tolist(), boxes.score, boxes.kind, strict=True):
-                box = window[0] + a, window[1] + b, window[0] + c, window[1] + d
-                if COCO[kind] in KINDS and not (cut and _at_an_edge(box, window, image.shape)):
-                    things.append(Thing(COCO[kind], inside(box, image.shape), round(float(score), 3)))
-            per_image.append(things)
-        return per_image
+    def _look(self, image: np.ndarray, window: tuple[int, int, int, int]) -> Iterator[Thing]:
+        """What is in a window of the frame, but for boxes at an edge of it that is none of the frame."""
+        x0, y0, x1, y1 = window
+        boxes = self._net.look(image[y0:y1, x0:x1], self._least)
+        for (a, b, c, d), score, kind in zip(boxes.box.tolist(), boxes.score, boxes.kind, strict=True):
+            box = x0 + a, y0 + b, x0 + c, y0 + d
+            if COCO[kind] in KINDS and not _at_an_edge(box, window, image.shape):
+                yield Thing(COCO[kind], inside(box, image.shape), round(float(score), 3))
 
 
 def _far_end(road: SceneView | None) -> float:
@@ -147,9 +123,3 @@ def _at_an_edge(box: BoxPx, window: tuple[int, int, int, int], shape: tuple[int,
         or (x1 < shape[1] and box[2] > x1 - near)
         or (y1 < shape[0] and box[3] > y1 - near)
     )
-
-
-def _apart(things: Sequence[Thing]) -> tuple[Thing, ...]:
-    """Each thing once, by its most certain box."""
-    order = sorted(things, key=lambda t: (-t.score, t.box))
-    return tuple(order[i] for i in one_of_each([t.box for t in order]))

@@ -97,11 +97,6 @@ class Views:
                 views[key] = self._keep(key, view)
         return [views[key] for key in keys]
 
-    def better_together(self, frames: Sequence[Frame]) -> bool:
-        """Whether there are some that were not seen yet, by one that looks at several at once."""
-        new = any(self._known(self._key(frame)) is None for frame in frames)
-        return new and getattr(self.perceiver, "at_once", 1) > 1
-
     def provenance(self, frame: Frame) -> dict[str, Any]:
         """Who decided what a frame shows, and its view's file and hash, for the provenance."""
         [view] = self.see([frame])
@@ -165,8 +160,7 @@ class Views:
 
 
 class SceneViews:
-    """What the frames of one scene show; each is looked at when it is first asked for, or on a device (one that looks
-    at several at once) all that the front camera has.
+    """What the frames of one scene show; each is looked at when it is first asked for.
 
     One perceiver decides for all of them. Where it is unsure of the road before the car, colours decide, of what it
     takes for likely road.
@@ -176,7 +170,6 @@ class SceneViews:
         self._views, self.scene, self.images = views, scene, images
         self._kept: dict[float, SceneView | None] = {}
         self._frames: dict[tuple[str, float], Frame] = {}
-        self._looked = False
 
     @property
     def now(self) -> SceneView:
@@ -195,7 +188,7 @@ class SceneViews:
         """What the front frame at t0 shows of likely road, by who tells road from verge; None where nobody does."""
         if self._views.weaker:
             return None
-        [view] = self._network([self._frame(self.scene.front.name, 0.0)])
+        [view] = self._views.see([self._frame(self.scene.front.name, 0.0)])
         return view if view.likely is None else replace(view, road=view.likely)
 
     def with_flat_ground(self) -> SceneView:
@@ -239,17 +232,10 @@ class SceneViews:
         return {**record, "within": self._views.provenance(frame), "sure_share": round(self._sure_share, 3)}
 
     def _see(self, frames: Sequence[Frame]) -> list[SceneView]:
-        views = self._network(frames)
+        views = self._views.see(frames)
         if self._by is self._views:
             return views
         return [view.within(unsure) for view, unsure in zip(self._by.see(frames), views, strict=True)]
-
-    def _network(self, frames: Sequence[Frame]) -> list[SceneView]:
-        """What it is that one sees by whose name the scene goes, sure or not."""
-        if not self._looked and self._views.better_together(frames):
-            self._looked = True
-            self._views.see([self._frame(self.scene.front.name, t) for t in self.times[-LIMIT:]])
-        return self._views.see(frames)
 
     @cached_property
     def _by(self) -> Views:
@@ -262,7 +248,7 @@ class SceneViews:
     @cached_property
     def _sure_share(self) -> float:
         frame = self._frame(self.scene.front.name, 0.0)
-        return sure_share(self._network([frame])[0], frame.camera, frame.path)
+        return sure_share(self._views.see([frame])[0], frame.camera, frame.path)
 
     def _frame(self, name: str, t: float) -> Frame:
         if (name, t) not in self._frames:

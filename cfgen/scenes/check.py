@@ -25,7 +25,6 @@ from cfgen.perception.camera import (
     LANE_M,
     LaneReading,
     typical,
-    why_not_a_pinhole,
     why_unsure,
 )
 from cfgen.perception.no_road import why_no_road, why_not_a_road_picture
@@ -249,13 +248,12 @@ def check_scene(
 def _road(folder: SceneFolder, views: Views) -> Iterator[Fault]:
     """What a build refuses the scene for: a front frame at t0 that shows no road, else a camera that is a guess."""
     scene, image = folder.scene, folder.image()
-    scene_views = views.scene(scene, {(scene.front.name, 0.0): image})
-    view, lines = scene_views.now, scene_views.now if scene_views.lanes_known else None
-    why = why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image, lines)
+    view = views.scene(scene, {(scene.front.name, 0.0): image}).now
+    why = why_no_road(view, scene.front) or why_not_a_road_picture(image)
     if why:
         yield Fault("error", folder.front_frame().image, why)
     # of what is no road, the camera does not matter
-    elif why := why_not_a_pinhole(image, scene.front) or why_unsure(scene.extra):
+    elif why := why_unsure(scene.extra):
         yield Fault("error", f"camera '{scene.front.name}'", why)
 
 

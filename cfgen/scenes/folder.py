@@ -50,9 +50,9 @@ class SceneFolder:
             )
         return pixels
 
-    def jpeg_grids(self, frame: Frame, image: Image) -> JpegGrids:
-        """What JPEG a frame, whose pixels are ``image`` (H, W, 3), went through."""
-        return jpeg_grids_of((self.root / frame.image).read_bytes(), image)
+    def jpeg_grids(self, frame: Frame) -> JpegGrids:
+        """What JPEG a frame went through."""
+        return jpeg_grids_of((self.root / frame.image).read_bytes())
 
     def front_frame(self) -> Frame:
         """The front camera's frame at t0."""
@@ -70,12 +70,6 @@ class SceneFolder:
             fresh = before and before[-1].t >= time - tolerance_s
             frames.append(before[-1] if fresh else None)
         return frames
-
-    def images_at(self, camera: str, times: Sequence[float], tolerance_s: float = 0.15) -> list[Image | None]:
-        """The images of :meth:`frames_at`; a frame asked for twice is read once."""
-        frames = self.frames_at(camera, times, tolerance_s)
-        pixels = {frame.image: self.image(frame) for frame in frames if frame}
-        return [pixels[frame.image] if frame else None for frame in frames]
 
 
 def find_scenes(folder: Path) -> list[Path]:

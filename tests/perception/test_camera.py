@@ -2,7 +2,6 @@
 
 import math
 
-import cv2
 import numpy as np
 import pytest
 
@@ -21,21 +20,18 @@ from cfgen.perception.camera import (
     doubts,
     fit_camera,
     in_doubt,
-    is_round,
     read_lane_lines,
     scale_error,
     sights,
     sure_to_m,
     turned,
     typical,
-    why_not_a_pinhole,
     why_unsure,
 )
 from cfgen.perception.networks import TwinLiteNet
 from cfgen.perception.settings import CAMERA
 from cfgen.perception.view import Thing
 from cfgen.records import Camera, Size
-from tests.hazards import drawn
 from tests.perception.painted import paint
 from tests.perception.seeing import view_of
 
@@ -344,55 +340,3 @@ def test_in_words():
     assert in_doubt({"values": {}}) == []
     given = {"from": {"horizon_row": "given", "camera_height_m": "given"}}
     assert in_doubt(told(0.0001, 0.001) | given) == ["sizes are as right as what is given"]
-
-
-# --- round pictures ---
-
-LIT = np.random.default_rng(0).integers(60, 200, (400, 640, 3), np.uint8)
-
-
-def behind(radius: float, level: int = 4, across: float = 320.0) -> np.ndarray:
-    """A picture that is seen within an ellipse, in half diagonals, and black around it."""
-    v, u = np.mgrid[:400, :640]
-    out = np.hypot(u - across, v - 199.5) > radius * np.hypot(320, 200)
-    image = LIT.copy()
-    image[out] = level
-    return cv2.GaussianBlur(image, (0, 0), 3)
-
-
-def test_black_corners_behind_an_arc_are_a_fisheyes():
-    assert is_round(behind(0.85))
-    assert is_round(behind(0.9, across=312.0))
-    bumper = behind(0.85)
-    bumper[330:, :200] = 150
-    assert is_round(bumper), "the car itself may fill a corner"
-
-
-def bars() -> np.ndarray:
-    image = LIT.copy()
-    image[:50] = image[-50:] = 0
-    return image
-
-
-def gantry() -> np.ndarray:
-    image = LIT.copy()
-    cv2.fillPoly(
-        image, [np.array([(0, 0), (180, 0), (0, 120)]), np.array([(639, 0), (460, 0), (639, 120)])], (5,) * 3
-    )
-    return image
-
-
-@pytest.mark.parametrize(
-    "image",
-    [LIT, bars(), gantry(), behind(0.85) // 8, behind(1.0), drawn.road()],
-    ids=["lit", "letterbox", "two dark corners", "night", "whole", "road"],
-)
-def test_other_pictures_are_a_pinholes(image):
-    assert not is_round(image)
-
-
-def test_a_scene_that_takes_it_for_a_pinhole_is_refused():
-    why = why_not_a_pinhole(behind(0.85), drawn.CAMERA)
-    assert why.startswith("the camera is a guess: a pinhole, where the frame is the round picture")
-    bent = drawn.CAMERA.model_copy(update={"model": "fisheye", "distortion": (0.1, 0.0, 0.0, 0.0)})
-    assert why_not_a_pinhole(behind(0.85), bent) == "" == why_not_a_pinhole(drawn.road(), drawn.CAMERA)

@@ -14,8 +14,8 @@ def disturb(monkeypatch, by: float) -> None:
     """Every logit of every network is off by up to ``by``."""
     rng, was = np.random.default_rng(5), RoadNetwork.logits
 
-    def logits(self, images):
-        return [tuple(one + rng.uniform(-by, by, one.shape) for one in both) for both in was(self, images)]
+    def logits(self, image):
+        return tuple(one + rng.uniform(-by, by, one.shape) for one in was(self, image))
 
     monkeypatch.setattr(RoadNetwork, "logits", logits)
 
@@ -55,7 +55,7 @@ def test_kept_views_decide_whatever_the_network_says_now(build, steady, tmp_path
     out, expected = steady
     shutil.copytree(out / VIEWS, tmp_path / "b" / VIEWS)
     shutil.copy(out / "benchmark.json", tmp_path / "b")
-    blind = [(np.full((360, 640), -1.0),) * 2]
-    monkeypatch.setattr(TwinLiteNet, "logits", lambda _, images: blind * len(images))
+    blind = (np.full((360, 640), -1.0),) * 2
+    monkeypatch.setattr(TwinLiteNet, "logits", lambda _, image: blind)
     assert build(tmp_path / "b") == expected
     assert build(tmp_path / "fresh") == {}, "without them there would be no case"

@@ -77,25 +77,6 @@ def test_shadows_that_lead_away_to_one_side_put_the_sun_behind_on_the_other(angl
     assert abs(azimuth_deg(sun.vector) - side * 140) < 20
 
 
-@pytest.mark.parametrize(
-    ("sky", "column", "above_px", "radius", "source"),
-    [
-        (GREY, 320, 100, 14, "sky"),
-        (GREY, 320, 18, 8, "unknown"),
-        ((150, 190, 235), 200, HORIZON - 4, 34, "sky"),
-        ((205, 205, 208), 200, HORIZON - 4, 34, "unknown"),
-    ],
-    ids=["high", "at the horizon", "cut, in a blue sky", "cut, a white cloud"],
-)
-def test_the_sun_itself_is_a_burnt_out_patch_high_in_the_sky(sky, column, above_px, radius, source):
-    image = road(None, sky=sky)
-    cv2.circle(image, (column, HORIZON - above_px), radius, WHITE, -1)
-    sun = estimate_light(image, CAMERA, PATH).sun
-    assert sun.source == source
-    if source == "sky":
-        assert azimuth_deg(sun.vector) == pytest.approx((320 - column) / 10, abs=2)
-
-
 @pytest.mark.parametrize(("ground", "sure"), [("left", True), ("right", False)])
 def test_the_suns_side_is_where_things_are_dark_and_throw_their_shade_on_the_ground(ground, sure):
     """Dark trees on the left against lit ones; shade on the ground before them, or before the others."""
@@ -109,7 +90,7 @@ def test_the_suns_side_is_where_things_are_dark_and_throw_their_shade_on_the_gro
 
 def test_frames_of_a_drive_that_show_the_suns_side_decide_for_one_that_does_not():
     plain, log = road(None, sky=WHITE), 2 * np.sin(np.radians(np.arange(-180.0, 180.0, 2.0)))
-    neighbor = LightClues(log, 2.0, 0.0, None, 2.0)
+    neighbor = LightClues(log, 2.0, 0.0, 2.0)
     alone = estimate_light(plain, CAMERA, PATH)
     light = estimate_light(plain, CAMERA, PATH, neighbors=[neighbor.turned(math.radians(20))] * 4)
     assert (alone.sun.source, light.sun.source) == ("unknown", "drive")

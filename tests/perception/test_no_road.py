@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,20 +11,19 @@ import pytest
 
 from cfgen.benchmark.context import BuildContext
 from cfgen.core.files import read_image
-from cfgen.perception import no_road
 from cfgen.perception.camera import TOLD, Clue, doubts, fit_camera, why_unsure
 from cfgen.perception.clear_ground import ColourGround
-from cfgen.perception.no_road import NO_CLEAR, NO_ROAD, why_no_road, why_not_a_road_picture
-from cfgen.perception.view import SceneView, Thing
+from cfgen.perception.no_road import NO_ROAD, why_no_road, why_not_a_road_picture
+from cfgen.perception.view import SceneView
 from cfgen.perception.views import Views
 from cfgen.storage.store import Store
 from tests.benches import run
 from tests.hazards import drawn
 
 
-def seen(road: np.ndarray, **extra) -> str:
+def seen(road: np.ndarray) -> str:
     view = SceneView(road, road & False, (640, 400), None, {"name": "drawn"})
-    return why_no_road(view, drawn.CAMERA, extra)
+    return why_no_road(view, drawn.CAMERA)
 
 
 def test_road_before_the_car_is_enough_and_its_lack_is_told():
@@ -39,47 +37,6 @@ def test_road_before_the_car_is_enough_and_its_lack_is_told():
     specks = (rows % 8 == 0) & (cols % 8 == 0)
     assert "of what lies before the car is road" in seen(specks)
     assert "lies above the horizon: upside down" in seen((rows < 25) & (cols > 20) & (cols < 44))
-
-
-def test_traffic_that_covers_the_road_is_told_as_that():
-    none = np.zeros((40, 64), bool)
-    cars = (Thing("car", (150.0, 190.0, 480.0, 390.0), 0.9), Thing("car", (480.0, 190.0, 630.0, 330.0), 0.9))
-    view = SceneView(none, none, (640, 400), cars, {"name": "drawn"})
-    assert why_no_road(view, drawn.CAMERA).startswith(
-        "no clear ground: vehicles ahead cover 100% of what lies"
-    )
-    people = tuple(replace(car, kind="person") for car in cars)
-    assert why_no_road(replace(view, things=people), drawn.CAMERA).startswith(NO_ROAD)
-
-
-@pytest.mark.parametrize(
-    ("change", "refused"),
-    [
-        ({}, True),
-        ({"many": 13}, False),
-        ({"wide": 15.0}, False),
-        ({"high": 6.0}, False),
-        ({"road": 26}, False),
-    ],
-)
-def test_vehicles_all_over_with_little_road_between_them_are_a_car_park_or_a_jam(change, refused):
-    """Bays that face the camera: an aisle's end before the car, and cars beside each other over the whole width."""
-    many, wide, high, last = ({"many": 15, "wide": 30.0, "high": 30.0, "road": 36} | change).values()
-    rows, _ = np.mgrid[:40, :64]
-    cars = tuple(Thing("car", (42.0 * k, 180.0 - high, 42.0 * k + wide, 180.0), 0.9) for k in range(many))
-    view = SceneView(rows >= last, rows < 0, (640, 400), cars, {"name": "drawn"})
-    why = why_no_road(view, drawn.CAMERA)
-    assert why.startswith(NO_CLEAR) is refused
-    assert ("a car park, or a jam" in why) is refused
-    assert bool(why) is refused
-
-
-def test_who_saw_a_road_at_the_import_is_named_where_another_looks():
-    none = np.zeros((40, 64), bool)
-    assert seen(none, camera_from={"seen_by": "other"}).endswith(
-        "as perception 'drawn' sees it; the scene was imported with other: try --perception other"
-    )
-    assert seen(none, camera_from={"seen_by": "drawn"}) == seen(none, camera_from="by hand") == seen(none)
 
 
 def test_no_road_is_told_before_a_guessed_camera():
@@ -160,31 +117,6 @@ def test_a_road_by_day_or_at_night_is_a_road_and_black_or_a_room_is_none(name):
     cv2.rectangle(room, (330, 150), (610, 330), (60, 50, 45), -1)
     cv2.rectangle(room, (40, 260), (300, 350), (160, 40, 40), -1)
     assert "cfgen's own network takes" in why_not_a_road_picture(room)
-
-
-@pytest.mark.parametrize(
-    ("change", "sure", "own_lines", "refused"),
-    [
-        ({}, 0.55, False, True),
-        ({}, 0.8, False, False),
-        ({}, 0.55, True, False),
-        ({}, 0.35, True, True),
-        ({"things": (Thing("car", (300.0, 160.0, 340.0, 190.0), 0.9),)}, 0.55, False, False),
-        ({"lanes": np.tile(np.arange(160) % 40 == 0, (90, 1))}, 0.55, False, False),
-    ],
-)
-def test_water_and_sand_that_somebody_takes_for_road(monkeypatch, change, sure, own_lines, refused):
-    """No lane line and no vehicle, and our own network doubts it."""
-    rows, columns = np.mgrid[:90, :160]
-    none = rows < 0
-    view = replace(SceneView(rows > 45, none, (640, 360), (), {}), **change)
-    logits = np.where(columns // 10 == 6, 3.0, np.log(sure / (1 - sure)))
-    lines = np.where(own_lines & (columns % 40 == 0), 1.0, -1.0)
-    network = SimpleNamespace(logits=lambda pictures: [(logits, lines)])
-    monkeypatch.setattr(no_road, "_own_network", lambda: network)
-    shore = np.full((360, 640, 3), (190, 195, 200), np.uint8)
-    assert ("no lane line, no vehicle" in why_not_a_road_picture(shore, view)) is refused
-    assert why_not_a_road_picture(shore) == "", "nobody who tells lane lines looked"
 
 
 def test_colour_is_named_as_the_weaker_test(bench):

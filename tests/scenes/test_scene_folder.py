@@ -44,7 +44,7 @@ def test_frames_are_the_latest_at_or_before(hand):
     assert [f and f.image for f in found] == [None, "hist/0.png", None, None, "frame.png"]
     wide = folder.frames_at("front", times, tolerance_s=0.3)
     assert [f and f.t for f in wide] == [None, -1, -1, -0.5, 0]
-    assert [i is not None for i in folder.images_at("front", times)] == [False, True, False, False, True]
+    assert [i is not None for i in folder.frames_at("front", times)] == [False, True, False, False, True]
 
 
 def test_several_cameras_go_there_and_back(tmp_path):
@@ -67,7 +67,7 @@ def test_several_cameras_go_there_and_back(tmp_path):
     folder = load_scene(tmp_path / "s")
     assert folder.scene == scene
     assert folder.image().mean() == 7
-    assert folder.images_at("left", [0.0])[0].mean() == 9
+    assert folder.image(folder.frames_at("left", [0.0])[0]).mean() == 9
 
 
 def test_real_drives_load_and_copy_to_the_same_hash(real, tmp_path):

@@ -186,7 +186,7 @@ def test_video_with_constant_speed(tmp_path, capsys):
     assert not folder.scene.motion_known
     assert folder.scene.future.poses[-1][0] == pytest.approx(75)
     assert horizon_rows(folder.scene.front, [48.0])[0] == pytest.approx(20, abs=0.1)
-    pixels = folder.images_at("front", [-1.0, 0.0])
+    pixels = [folder.image(frame) for frame in folder.frames_at("front", [-1.0, 0.0])]
     assert abs(float(pixels[0].mean()) - 30) < 3
     assert abs(float(pixels[1].mean()) - 40) < 3
 
@@ -334,7 +334,7 @@ def test_comma2k19_with_video(tmp_path):
     assert scene.timestamp.startswith("2018-08-02T16:14:50.39")
     assert [scene.extra[key] for key in PLACE_KEYS] == pytest.approx([0, 0, 90], abs=0.01)
     assert abs(float(folder.image().mean()) - 60) < 3
-    assert abs(float(folder.images_at("front", [-2.0])[0].mean()) - 20) < 3
+    assert abs(float(folder.image(folder.frames_at("front", [-2.0])[0]).mean()) - 20) < 3
     assert not any(check_folder(tmp_path / "out").values())
 
 

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +26,6 @@ from cfgen.perception.camera import (
     doubts,
     fit_camera,
     in_doubt,
-    is_round,
     read_lane_lines,
     typical,
 )
@@ -145,7 +143,7 @@ def camera_for(
         exif_fov_deg: horizontal field of view that the picture's EXIF data tell; what is given counts before it.
 
     Raises:
-        InputError: the images are too small or a round fisheye's, the file does not fit the format, or a value is
+        InputError: the images are too small, the file does not fit the format, or a value is
             impossible.
     """
     if min(width, height) < SETTINGS.least_px:
@@ -155,13 +153,6 @@ def camera_for(
         )
     if options.camera is not None:
         return CameraFrom(_from_file(width, height, Path(options.camera)), {"calibration": "given"})
-    images = iter(images)
-    first = list(islice(images, 1))
-    if first and is_round(first[0]):
-        raise InputError(
-            "expected a picture of a pinhole camera, found the round one of a fisheye lens (black corners); give the "
-            "lens with --options camera=FILE, a calibration of model 'fisheye' or 'ftheta' (docs/scenes.md)"
-        )
     values = _Values(height)
     values.take({name: value for name, value in vars(options).items() if value is not None}, "given")
     if exif_fov_deg is not None:
@@ -169,7 +160,7 @@ def camera_for(
     start = plain_camera(width, height, **values.values)
     if not values.unknown:
         return CameraFrom(start, values.provenance())
-    evidence = _weigh(start, values, _views(start, chain(first, images), perceiver), perceiver)
+    evidence = _weigh(start, values, _views(start, images, perceiver), perceiver)
     return CameraFrom(plain_camera(width, height, **values.values), values.provenance() | evidence)
 
 
@@ -232,10 +223,7 @@ def _views(start: Camera, images: Iterable[np.ndarray], perceiver: Perceiver | N
         return []
     s = np.arange(0.0, 100.0, 0.5)
     straight = EgoPath(s, np.column_stack([s, np.zeros_like(s)]), np.zeros_like(s), 0.0)
-    frames, views = (Frame(image, start, straight) for image in images), list[SceneView]()
-    while batch := list(islice(frames, getattr(perceiver, "at_once", 1))):
-        views += perceiver.perceive(batch)
-    return views
+    return [view for image in images for view in perceiver.perceive([Frame(image, start, straight)])]
 
 
 def _clues(start: Camera, values: _Values, lines: LaneReading, views: Sequence[SceneView]) -> list[Clue]:
