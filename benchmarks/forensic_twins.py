@@ -32,7 +32,7 @@ from cfgen.benchmark.context import BuildContext, WorkerSettings
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.camera import angles, centre, mounted
 from cfgen.inpaint.edit import Edit, EditJob, make_edits
-from cfgen.perception.things import ThingNetwork
+from cfgen.perception.road_users import ThingNetwork
 from cfgen.records import Camera, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store

@@ -28,7 +28,7 @@ from benchmarks.picture_statistics import MEASURES, SMALLEST, Part
 from cfgen.benchmark.context import BuildContext, WorkerSettings
 from cfgen.core.files import png_bytes, read_image
 from cfgen.inpaint.edit import Edit, EditJob
-from cfgen.perception.things import ThingNetwork
+from cfgen.perception.road_users import ThingNetwork
 from cfgen.records import Case
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store

@@ -22,7 +22,7 @@ from cfgen.hazards.settings import PLACEMENT, POSES
 from cfgen.hazards.taxonomy import Taxonomy
 from cfgen.hazards.zones import Pose, required_decel
 from cfgen.inpaint.edit import can_draw
-from cfgen.perception.clear_ground import FAR_M
+from cfgen.perception.road_by_colour import FAR_M
 from cfgen.perception.scene_camera import as_seen
 from cfgen.perception.view import SceneView, hood_row
 from cfgen.perception.views import SceneViews

@@ -27,7 +27,7 @@ from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import RemoteInpainter, answer_request, create_guide, create_inpainter
 from cfgen.perception.camera import why_unsure
 from cfgen.perception.light import SceneLight, estimate_scene_light
-from cfgen.perception.no_road import NO_ROAD, why_no_road, why_not_a_road_picture
+from cfgen.perception.road_check import NO_ROAD, why_no_road, why_not_a_road_picture
 from cfgen.perception.scene_camera import as_seen
 from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, load_scene, scene_hash

@@ -21,7 +21,6 @@ from cfgen.inpaint.edit import Edit, EditJob, Shown, first_frame
 from cfgen.inpaint.paste import spread
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import View
-from cfgen.perception.clear_ground import FAR_M, ColourGround
 from cfgen.perception.detection import (
     BoxPx,
     Detector,
@@ -41,6 +40,7 @@ from cfgen.perception.mask_shapes import (
     widened,
 )
 from cfgen.perception.protocol import Frame
+from cfgen.perception.road_by_colour import FAR_M, ColourGround
 from cfgen.perception.views import Views
 from cfgen.records import Benchmark, Camera, GateResult, Hazard, Placement, Scene, Size
 

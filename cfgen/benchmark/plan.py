@@ -14,7 +14,7 @@ from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_case_id, derive_seed, hash_json, seeds_after
 from cfgen.hazards.taxonomy import merge_taxonomy
 from cfgen.perception.camera import GUESSED
-from cfgen.perception.no_road import NO_ROAD
+from cfgen.perception.road_check import NO_ROAD
 from cfgen.records import Planned, Shard
 from cfgen.storage.listing import Refused, short_rejections
 from cfgen.storage.store import Store

@@ -12,8 +12,8 @@ from cfgen.benchmark.plan import FILE as SHARD
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import read_image, read_record
 from cfgen.core.hashing import derive_case_id, hash_bytes, hash_image, hash_json
-from cfgen.perception.clear_ground import ColourGround
 from cfgen.perception.registry import about
+from cfgen.perception.road_by_colour import ColourGround
 from cfgen.perception.view import SceneView
 from cfgen.planners.outputs import EXPORTS, exported_tokens
 from cfgen.records import (

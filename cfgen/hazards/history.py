@@ -33,8 +33,8 @@ from cfgen.hazards.occupancy import (
 )
 from cfgen.hazards.settings import HISTORY, OCCUPANCY
 from cfgen.hazards.zones import Lanes
-from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.lanes import LanesSeen
+from cfgen.perception.road_by_colour import FAR_M
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import SceneViews
 from cfgen.records import Camera, Placement, Scene, Size

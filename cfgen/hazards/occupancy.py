@@ -16,7 +16,7 @@ from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.settings import OCCUPANCY
 from cfgen.perception.camera import CAR_M
-from cfgen.perception.clear_ground import FAR_M
+from cfgen.perception.road_by_colour import FAR_M
 from cfgen.perception.view import REACH, BoxPx, SceneView
 from cfgen.records import Camera, Placement, RoadUser, Scene, Size
 

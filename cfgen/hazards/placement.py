@@ -25,8 +25,8 @@ from cfgen.hazards.zones import (
     velocity,
 )
 from cfgen.perception.camera import sure_to_m
-from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M, ColourGround
 from cfgen.perception.lanes import LanesSeen
+from cfgen.perception.road_by_colour import FAR_M, HALF_WIDTH_M, ColourGround
 from cfgen.perception.scene_camera import curves_up
 from cfgen.perception.view import SceneView, hood_row
 from cfgen.perception.views import SceneViews, Views

@@ -27,9 +27,8 @@ STEP_S, STEP_Y = 1.0, 0.1
 LANE_M, OWN_M = (2.4, 4.6), (0.6, 3.4)
 #: Lines are looked for up to here, m along the path; this much of one must be seen: dashes are gaps.
 LINES_M, LEAST_M = 35.0, 5.0
-#: Lines of the own lane are followed up to here, m; how their distance changes counts from so much before where both
-#: are seen, m, to so many times as far as that.
-FOLLOWED_M, AROUND_M, BEYOND = 60.0, 3.0, 1.5
+#: Lines of the own lane are followed up to here, m; a line is where it is seen so near, m.
+FOLLOWED_M, AROUND_M = 60.0, 3.0
 #: A line strays this far from its own offset at most, m; what lies nearer to each other is one line.
 STRAY_M, SAME_M = 1.0, 0.9
 #: A line leaves the path where it is so far from where it began, m; steeper ones run across it.

@@ -19,7 +19,7 @@ from astral.sun import zenith_and_azimuth
 
 from cfgen.geometry.camera import ground_points, project, unproject
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.colour import LUMA, LightProbe, luminance, probe_light, to_linear
+from cfgen.perception.linear_light import LUMA, LightProbe, luminance, probe_light, to_linear
 from cfgen.perception.settings import LIGHT
 from cfgen.records import Camera, Scene
 

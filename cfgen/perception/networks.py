@@ -15,7 +15,7 @@ from cfgen.core.hashing import hash_bytes
 from cfgen.models.files import FILES, kept
 from cfgen.perception.onnx_network import OnnxNetwork, read_file
 from cfgen.perception.protocol import Frame
-from cfgen.perception.things import ThingNetwork
+from cfgen.perception.road_users import RoadUserNetwork
 from cfgen.perception.view import SceneView
 
 #: Of our own network, with its card.
@@ -63,7 +63,7 @@ class RoadNetwork:
 
     Args:
         things: the file of a network that finds vehicles, people and animals, or the name under which it is kept, as
-            :class:`ThingNetwork` takes it; "" looks for none.
+            :class:`RoadUserNetwork` takes it; "" looks for none.
 
     Raises:
         InputError: ``cv2.dnn`` cannot read it, or its outputs are not those of the layout.
@@ -76,7 +76,7 @@ class RoadNetwork:
         width, height = layout.size
         outputs = dict.fromkeys((layout.road, layout.lanes), (1, 2, height, width))
         self._net = OnnxNetwork(f"perception '{name}'", data, layout.size, outputs, advice)
-        self._things = ThingNetwork(things) if things else None
+        self._things = RoadUserNetwork(things) if things else None
         self.identity: Mapping[str, Any] = {
             "weights": hash_bytes(data),
             **(self._things.identity if self._things else {}),

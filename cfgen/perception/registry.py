@@ -16,7 +16,7 @@ PERCEIVERS = Registry(
     {
         "road-net": "cfgen.perception.networks:RoadNet",
         "twinlitenet": "cfgen.perception.networks:TwinLiteNet",
-        "colour": "cfgen.perception.clear_ground:ColourGround",
+        "colour": "cfgen.perception.road_by_colour:ColourGround",
     },
 )
 

@@ -21,8 +21,8 @@ from cfgen.core.hashing import hash_image, hash_json
 from cfgen.core.paths import cache_dir
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.clear_ground import FAR_M, ColourGround
 from cfgen.perception.protocol import Frame, Perceiver
+from cfgen.perception.road_by_colour import FAR_M, ColourGround
 from cfgen.perception.view import SURE, SceneView, sure_share
 from cfgen.records import Scene
 

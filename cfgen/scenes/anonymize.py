@@ -23,7 +23,7 @@ from cfgen.core.progress import Progress
 from cfgen.core.registry import Registry
 from cfgen.perception.box_network import BoxNetwork, inside, one_of_each
 from cfgen.perception.onnx_network import read_file, silent
-from cfgen.perception.things import ThingNetwork
+from cfgen.perception.road_users import RoadUserNetwork
 from cfgen.perception.view import BoxPx, Thing
 from cfgen.records import Scene
 from cfgen.scenes.folder import SCENE_FILE, Image, find_scenes, load_scene, write_scene
@@ -206,7 +206,7 @@ class Coarse:
     name = "coarse"
 
     def __init__(self, things: str = "fastestdet") -> None:
-        self._things = ThingNetwork(things, _LEAST)
+        self._things = RoadUserNetwork(things, _LEAST)
         self.identity: Mapping[str, Any] = dict(self._things.identity)
 
     def find(self, image: np.ndarray) -> Sequence[Private]:
@@ -237,7 +237,7 @@ class YuNet:
                 f"{what}: {path}: expected an ONNX file of YuNet, found one that cv2.FaceDetectorYN cannot read "
                 f"({len(data)} bytes); get it from OpenCV's model zoo"
             ) from error
-        self._things = ThingNetwork(things, _LEAST) if things else None
+        self._things = RoadUserNetwork(things, _LEAST) if things else None
         identity_of_things = self._things.identity if self._things else {}
         self.identity: Mapping[str, Any] = {
             "faces_by": hash_bytes(data),

@@ -27,8 +27,8 @@ from cfgen.perception.camera import (
     typical,
     why_unsure,
 )
-from cfgen.perception.no_road import why_no_road, why_not_a_road_picture
 from cfgen.perception.protocol import Perceiver
+from cfgen.perception.road_check import why_no_road, why_not_a_road_picture
 from cfgen.perception.scene_camera import HeightClue, drive_height, height_clue, lane_readings
 from cfgen.perception.settings import CAMERA
 from cfgen.perception.views import Views

@@ -9,7 +9,7 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, mounted, project
 from cfgen.geometry.path import EgoPath
 from cfgen.perception import protocol
-from cfgen.perception.clear_ground import ColourGround
+from cfgen.perception.road_by_colour import ColourGround
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, Frame, Motion, Scene, Size
 

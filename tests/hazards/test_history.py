@@ -13,7 +13,7 @@ from cfgen.geometry.camera import project
 from cfgen.hazards.history import HazardHistory
 from cfgen.hazards.occupancy import HIDDEN, OVER_LANE, STOOD, HistoryInconsistency, in_detail
 from cfgen.hazards.zones import Lanes
-from cfgen.perception.clear_ground import ColourGround
+from cfgen.perception.road_by_colour import ColourGround
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import Views
 from cfgen.records import Placement, Size

@@ -14,7 +14,7 @@ from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import OFF_EDGE, UNSUITED, _Search, examine, missing_road
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.zones import Lanes, Pose, poses_to_try
-from cfgen.perception.clear_ground import ColourGround
+from cfgen.perception.road_by_colour import ColourGround
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews, Views
 from cfgen.records import DistancePolicy, Hazard, HazardMotion, Size

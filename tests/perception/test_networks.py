@@ -14,7 +14,6 @@ from cfgen.models.files import FILES
 from cfgen.perception import networks
 from cfgen.perception.networks import Layout, RoadNetwork, _whole
 from cfgen.perception.registry import create_perceiver
-from cfgen.perception.things import ThingNetwork
 from tests.benches import build_arguments, run
 from tests.perception.seeing import view_of
 from tests.perception.tiny_onnx import tiny_onnx
@@ -159,5 +158,3 @@ def test_vehicles_are_found_near_and_far_the_same_each_time(models, real, folder
     for u, v in ((868, 430), (1180, 425)):
         assert any(t.box[0] < u < t.box[2] and t.box[1] < v < t.box[3] for t in cars)
     assert all(0 <= t.box[0] < t.box[2] < 1280 and 0 <= t.box[1] < t.box[3] < 720 for t in view.things)
-
-

@@ -9,7 +9,7 @@ import pytest
 from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.camera import project
 from cfgen.perception import registry
-from cfgen.perception.clear_ground import ColourGround
+from cfgen.perception.road_by_colour import ColourGround
 from cfgen.perception.view import SceneView, sure_share
 from cfgen.perception.views import Views
 from cfgen.storage.store import Store

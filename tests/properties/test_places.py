@@ -20,8 +20,8 @@ from cfgen.inpaint.composite.light import estimate
 from cfgen.inpaint.composite.optics import measure, smear
 from cfgen.inpaint.protocol import InpainterRequirements, Setting
 from cfgen.inpaint.region import board, crop_box, homography, project_mask, seen_by, views
-from cfgen.perception.clear_ground import FAR_M, find_clear_ground
 from cfgen.perception.detection import Prompt, Segment
+from cfgen.perception.road_by_colour import FAR_M, find_clear_ground
 from cfgen.records import Motion
 from tests.properties import worlds
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from cfgen.geometry.camera import angles, centre, horizon_rows, mounted
 from cfgen.perception.camera import GUESSED, TOLD, turned
-from cfgen.perception.clear_ground import ColourGround
+from cfgen.perception.road_by_colour import ColourGround
 from cfgen.records import Camera
 from cfgen.scenes.check import check_folder, check_scene
 from cfgen.scenes.folder import find_scenes, load_scene

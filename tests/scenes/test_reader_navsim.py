@@ -8,8 +8,8 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.hazards.history import HazardHistory
 from cfgen.hazards.occupancy import STOOD, HistoryInconsistency
-from cfgen.perception.clear_ground import ColourGround
 from cfgen.perception.light import PLACE_KEYS
+from cfgen.perception.road_by_colour import ColourGround
 from cfgen.perception.views import Views
 from cfgen.records import Placement
 from cfgen.scenes.folder import SceneFolder, find_scenes, load_scene

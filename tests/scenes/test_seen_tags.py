@@ -11,8 +11,8 @@ import pytest
 from cfgen.benchmark.scene_choice import choose
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
-from cfgen.perception.clear_ground import ColourGround
 from cfgen.perception.lanes import Unrolled
+from cfgen.perception.road_by_colour import ColourGround
 from cfgen.perception.view import Thing
 from cfgen.scenes.choosing import matching
 from cfgen.scenes.folder import load_scene

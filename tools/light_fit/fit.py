@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.colour import probe_light
 from cfgen.perception.light import CONFIDENT, estimate_light, hardness_signs, shadow_axis
+from cfgen.perception.linear_light import probe_light
 from cfgen.scenes.folder import SceneFolder, find_scenes, load_scene
 
 SCENES = Path(__file__).resolve().parents[2] / "scenarios" / "scenes"

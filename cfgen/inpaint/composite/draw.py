@@ -18,7 +18,7 @@ from cfgen.inpaint.composite.reproject import mapped, reproject
 from cfgen.inpaint.composite.sprites import GroundMap, Sprite
 from cfgen.inpaint.region import homography
 from cfgen.inpaint.settings import DRAWING
-from cfgen.perception.colour import LUMA
+from cfgen.perception.linear_light import LUMA
 from cfgen.records import Camera, Placement, Size
 
 

@@ -20,7 +20,7 @@ from cfgen.inpaint.composite.optics import Sensor, expose, find_sensor
 from cfgen.inpaint.composite.reflections import reflection, sheen
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
 from cfgen.inpaint.settings import TONE
-from cfgen.perception.colour import LUMA, to_code, to_linear
+from cfgen.perception.linear_light import LUMA, to_code, to_linear
 
 #: Draws a request's hazard in a light: the drawing, None when it touches no pixel, and what to report of it.
 Draw = Callable[[InpaintRequest, Light], tuple[Drawing | None, Mapping[str, Any]]]

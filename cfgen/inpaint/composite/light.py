@@ -12,8 +12,8 @@ from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.inpaint.composite.optics import cuts, full
 from cfgen.inpaint.protocol import Setting
 from cfgen.inpaint.settings import LIGHT
-from cfgen.perception.colour import LUMA, LightProbe, level, luminance, probe_light, to_code, to_linear
 from cfgen.perception.light import CONFIDENT, estimate_light, shade_probability
+from cfgen.perception.linear_light import LUMA, LightProbe, level, luminance, probe_light, to_code, to_linear
 from cfgen.records import Camera
 
 #: Rows and columns of the map of directions, and the sine of elevation of its first and last row.

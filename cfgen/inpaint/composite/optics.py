@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from cfgen.inpaint.settings import OPTICS
-from cfgen.perception.colour import to_code
+from cfgen.perception.linear_light import to_code
 
 
 @dataclass(frozen=True)

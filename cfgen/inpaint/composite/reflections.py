@@ -12,7 +12,7 @@ from cfgen.geometry.camera import centre as eye_of
 from cfgen.geometry.camera import project, rotation, unproject
 from cfgen.inpaint.protocol import Setting
 from cfgen.inpaint.settings import REFLECTION
-from cfgen.perception.colour import luminance, to_linear
+from cfgen.perception.linear_light import luminance, to_linear
 from cfgen.records import Camera
 
 

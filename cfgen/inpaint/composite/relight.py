@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cfgen.inpaint.composite.light import Surroundings
 from cfgen.inpaint.settings import SURFACE
-from cfgen.perception.colour import luminance
+from cfgen.perception.linear_light import luminance
 
 Floats = NDArray[Any]  # float32; cv2's stubs lose the type
 #: Share of their colourfulness that things keep in a camera's picture, in the sun and without: crosstalk of the sensor

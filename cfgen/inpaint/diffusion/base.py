@@ -18,7 +18,7 @@ from cfgen.inpaint.diffusion.canvas import canvas_size, from_canvas, mask_to_can
 from cfgen.inpaint.diffusion.load import Options, read_options, steps_short
 from cfgen.inpaint.edit import repaint_share
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult, Setting
-from cfgen.perception.colour import LUMA
+from cfgen.perception.linear_light import LUMA
 from cfgen.records import Hazard, Size
 
 T = TypeVar("T")

@@ -29,8 +29,8 @@ from cfgen.perception.camera import (
     read_lane_lines,
     typical,
 )
-from cfgen.perception.no_road import road_end
 from cfgen.perception.protocol import Frame, Perceiver
+from cfgen.perception.road_check import road_end
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera
 from cfgen.scenes.format import CameraBlock

@@ -16,7 +16,7 @@ from cfgen.inpaint.composite.optics import measure
 from cfgen.inpaint.composite.reflections import reflection
 from cfgen.inpaint.edit import EditJob, make_edits
 from cfgen.inpaint.protocol import Setting
-from cfgen.perception.colour import to_linear
+from cfgen.perception.linear_light import to_linear
 from cfgen.records import Camera, Frame, Hazard, HazardMotion, Motion, Placement, Scene, Size
 
 FRONT = ("front", 0.0)

@@ -12,8 +12,8 @@ import pytest
 from cfgen.benchmark.context import BuildContext
 from cfgen.core.files import read_image
 from cfgen.perception.camera import TOLD, Clue, doubts, fit_camera, why_unsure
-from cfgen.perception.clear_ground import ColourGround
-from cfgen.perception.no_road import NO_ROAD, why_no_road, why_not_a_road_picture
+from cfgen.perception.road_by_colour import ColourGround
+from cfgen.perception.road_check import NO_ROAD, why_no_road, why_not_a_road_picture
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import Views
 from cfgen.storage.store import Store

@@ -48,7 +48,7 @@ EDGE = 0.02
 _NAME = "fastestdet"
 
 
-class ThingNetwork:
+class RoadUserNetwork:
     """FastestDet, from a file of its own.
 
     Args:
