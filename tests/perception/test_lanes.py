@@ -1,6 +1,5 @@
 """Lanes of drawn roads: lines, lanes to change to, roads that join; the truth is what was drawn, in metres."""
 
-
 import numpy as np
 import pytest
 

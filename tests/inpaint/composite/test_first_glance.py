@@ -16,7 +16,6 @@ from cfgen.inpaint.composite.reflections import sheen
 from cfgen.inpaint.composite.relight import glazed
 from cfgen.inpaint.protocol import Setting
 from cfgen.perception.light import SceneLight, SunDirection
-from cfgen.perception.linear_light import luminance
 from tests.inpaint.composite.test_composite import (
     PINHOLE,
     make_hazard,
