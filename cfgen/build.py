@@ -6,7 +6,7 @@ what the rounds before it left on disk, so that an interrupted build goes on to 
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,7 @@ from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.options import BuildOptions
 from cfgen.perception.registry import create_perceiver
-from cfgen.records import Benchmark, BuildReport, Fault, Planned
+from cfgen.records import Benchmark, BuildReport, Fault, Hazard, Planned
 from cfgen.storage.listing import short_cases
 from cfgen.storage.store import MARKER, Store
 from cfgen.version import __version__
@@ -205,12 +205,17 @@ def _taxonomy(options: BuildOptions) -> Taxonomy:
     return load_taxonomy(options.taxonomy, options.taxonomy_only)
 
 
+def _chosen_hazards(options: BuildOptions, taxonomy: Taxonomy) -> list[Hazard]:
+    """Those named; else those that are drawn by default; else all."""
+    named = [taxonomy.get(name) for name in options.hazards]
+    return named or [h for h in taxonomy.hazards if h.by_default] or list(taxonomy.hazards)
+
+
 def _drawable_hazards(
     options: BuildOptions, inpainters: _Inpainters, taxonomy: Taxonomy
 ) -> tuple[list[str], tuple[str, ...], dict[str, Fault]]:
     """Hazards to plan with, those left out for want of a model, and those on which the inpainter broke."""
-    named = [taxonomy.get(name) for name in options.hazards]
-    chosen = named or [h for h in taxonomy.hazards if h.by_default] or list(taxonomy.hazards)
+    chosen = _chosen_hazards(options, taxonomy)
     inpainter, guide = inpainters.inpainter, inpainters.guide
     nuisances = taxonomy.nuisances if "nuisance" in options.controls else ()
     answers = {h.id: can_draw_hazard(h, inpainter, guide, options.strict) for h in (*chosen, *nuisances)}
@@ -223,16 +228,25 @@ def _drawable_hazards(
         raise InputError(
             f"inpainter '{options.inpainter}'{by} can draw none of: {names}{why}; choose others or another inpainter"
         )
-    if "nuisance" in options.controls and not any(answers[h.id] for h in nuisances):  # a fault is told apart
-        why = (
-            f"inpainter '{options.inpainter}' can draw none of: {', '.join(h.id for h in nuisances)}"
-            if nuisances
-            else "the taxonomy has no harmless object"
-        )
-        raise InputError(
-            f"--controls nuisance: {why}; add entries under 'nuisances' that it can draw, or leave the arm out"
-        )
+    if "nuisance" in options.controls:
+        _check_nuisances(options, nuisances, answers)
     return drawable, tuple(h.id for h in chosen if answers[h.id] is False), unasked
+
+
+def _check_nuisances(
+    options: BuildOptions, nuisances: Sequence[Hazard], answers: Mapping[str, bool | Fault]
+) -> None:
+    """
+    Raises:
+        InputError: there is no harmless object, or none that can be drawn; a fault is told apart.
+    """
+    if any(answers[h.id] for h in nuisances):
+        return
+    why = f"inpainter '{options.inpainter}' can draw none of: {', '.join(h.id for h in nuisances)}"
+    raise InputError(
+        f"--controls nuisance: {why if nuisances else 'the taxonomy has no harmless object'}; add entries under "
+        "'nuisances' that it can draw, or leave the arm out"
+    )
 
 
 def _benchmark(

@@ -5,6 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from cfgen.benchmark.gates import judged
 from cfgen.benchmark.settings import DETECTION
 from cfgen.perception.detection import BoxPx, Detection, Detector, Prompt, Segmenter
 from cfgen.perception.mask_shapes import box_around
@@ -78,9 +79,7 @@ def _shape(detection: Detection, segmenter: Segmenter | None, crop: np.ndarray) 
 def _named(best: Detection | None, threshold: float, name: str) -> GateResult:
     value = 0.0 if best is None else round(best.score, 3)
     reason = "" if best else f"the detector finds no {name} in the edit"
-    return GateResult(
-        gate="detected", passed=best is not None, value=value, bound=f">= {threshold:g}", reason=reason
-    )
+    return judged("detected", value, f">= {threshold:g}", reason)
 
 
 def _inside(shape: np.ndarray | BoxPx, allowed: np.ndarray) -> GateResult:
@@ -91,26 +90,14 @@ def _inside(shape: np.ndarray | BoxPx, allowed: np.ndarray) -> GateResult:
         share = _shared(shape, box_around(allowed)) / max(_area(shape), 1e-6)
     passed = share >= DETECTION.min_inside
     reason = "" if passed else f"only {share:.0%} of what the detector finds lies in the edit"
-    return GateResult(
-        gate="detected_inside",
-        passed=passed,
-        value=round(share, 3),
-        bound=f">= {DETECTION.min_inside:g}",
-        reason=reason,
-    )
+    return judged("detected_inside", round(share, 3), f">= {DETECTION.min_inside:g}", reason)
 
 
 def _size(shape: np.ndarray | BoxPx, area: float) -> GateResult:
     value = float(shape.sum() if isinstance(shape, np.ndarray) else _area(shape)) / area
     passed = value >= DETECTION.min_size
     reason = "" if passed else f"what the detector finds fills only {value:.0%} of the box it was given"
-    return GateResult(
-        gate="detected_size",
-        passed=passed,
-        value=round(value, 3),
-        bound=f">= {DETECTION.min_size:g}",
-        reason=reason,
-    )
+    return judged("detected_size", round(value, 3), f">= {DETECTION.min_size:g}", reason)
 
 
 # --- recognized --------------------------------------------------------------------------------

@@ -80,6 +80,11 @@ class GateInput:
         return _largest(np.abs(self.small_change)) > GATE.changed
 
 
+def judged(gate: str, value: float | None, bound: str, reason: str) -> GateResult:
+    """Passed where there is no ``reason`` against it."""
+    return GateResult(gate=gate, passed=not reason, value=value, bound=bound, reason=reason)
+
+
 def outside_mask(edit: GateInput) -> GateResult:
     """Not one value outside the mask differs."""
     count = int(np.count_nonzero(edit.moved[edit.mask[edit.box] == 0]))
@@ -94,7 +99,7 @@ def outside_mask(edit: GateInput) -> GateResult:
         if not np.array_equal(before, after):
             count += int(np.count_nonzero((before != after).any(-1)))
     reason = f"{count} pixels outside the mask changed" if count else ""
-    return GateResult(gate="outside-mask", passed=count == 0, value=count, bound="= 0 pixels", reason=reason)
+    return judged("outside-mask", count, "= 0 pixels", reason)
 
 
 def visibility(edit: GateInput) -> GateResult | None:
@@ -108,7 +113,7 @@ def visibility(edit: GateInput) -> GateResult | None:
     passed = full >= GATE.min_pixels and small >= needed
     reason = "" if passed else f"only {full} pixels changed visibly, {small} at the planner's size"
     bound = f">= {needed:.0f} pixels at {PLACEMENT.planner_pixels} px, {GATE.min_pixels} in the frame"
-    return GateResult(gate="visibility", passed=passed, value=small, bound=bound, reason=reason)
+    return judged("visibility", small, bound, reason)
 
 
 def contrast(edit: GateInput) -> GateResult | None:
@@ -119,13 +124,7 @@ def contrast(edit: GateInput) -> GateResult | None:
     value = float(np.sqrt((change**2).sum(1)).mean()) if len(change) else 0.0
     passed = value >= GATE.min_contrast
     reason = "" if passed else f"what was added differs from what was there by only {value:.0f} of 255"
-    return GateResult(
-        gate="contrast",
-        passed=passed,
-        value=round(value, 2),
-        bound=f">= {GATE.min_contrast:g}",
-        reason=reason,
-    )
+    return judged("contrast", round(value, 2), f">= {GATE.min_contrast:g}", reason)
 
 
 def base(edit: GateInput) -> GateResult | None:
@@ -159,7 +158,7 @@ def base(edit: GateInput) -> GateResult | None:
         reason = "it reaches below the ground it was placed on" if sunk else ""
         if value < high:
             reason = f"it ends {placement.foot_px[1] - value:.0f} px above the ground it was placed on"
-    return GateResult(gate="base", passed=not reason, value=value, bound=bound, reason=reason)
+    return judged("base", value, bound, reason)
 
 
 def seam(edit: GateInput) -> GateResult:
@@ -190,7 +189,7 @@ def seam(edit: GateInput) -> GateResult:
     elif abs(tone) > GATE.max_tone:
         reason = f"the whole mask is {abs(tone):.0f} {'brighter' if tone > 0 else 'darker'} than the picture around it"
     bound = f"<= {GATE.max_step:g}, visible on <= {GATE.max_step_share:.0%} of the border; tone <= {GATE.max_tone:g}"
-    return GateResult(gate="seam", passed=not reason, value=round(worst, 2), bound=bound, reason=reason)
+    return judged("seam", round(worst, 2), bound, reason)
 
 
 def _tone(edit: GateInput, mask: np.ndarray) -> float:
@@ -233,30 +232,16 @@ def height(edit: GateInput) -> GateResult | None:
     if edit.hazard.kind == "null" or y0 <= 0:
         return None
     first = _highest(edit)
-    if first is None:
-        return GateResult(
-            gate="height",
-            passed=False,
-            value=0.0,
-            bound=_bound(y1 - y0),
-            reason="nothing changed where it was placed",
-        )
-    height_px = y1 - first
-    share = height_px / (y1 - y0)
-    passed = abs(height_px - (y1 - y0)) <= GATE.apart * (y1 - y0) + GATE.slack_px
-    reason = (
-        ""
-        if passed
-        else f"it is {height_px:.0f} px high in the picture, {share:.2f} of the {y1 - y0:.0f} px ordered"
-    )
-    return GateResult(
-        gate="height", passed=passed, value=round(share, 3), bound=_bound(y1 - y0), reason=reason
-    )
-
-
-def _bound(placed: float) -> str:
+    placed = y1 - y0
     slack = GATE.apart + GATE.slack_px / placed
-    return f"{max(1 - slack, 0):.2f} to {1 + slack:.2f}"
+    bound = f"{max(1 - slack, 0):.2f} to {1 + slack:.2f}"
+    if first is None:
+        return judged("height", 0.0, bound, "nothing changed where it was placed")
+    height_px = y1 - first
+    share = height_px / placed
+    passed = abs(height_px - placed) <= GATE.apart * placed + GATE.slack_px
+    wrong = f"it is {height_px:.0f} px high in the picture, {share:.2f} of the {placed:.0f} px ordered"
+    return judged("height", round(share, 3), bound, "" if passed else wrong)
 
 
 def _highest(edit: GateInput) -> int | None:
@@ -316,16 +301,8 @@ def seen_again(edit: GateInput) -> GateResult | None:
         reason = f"only {stands:.0%} of where it stands was seen as road"
     elif hidden is not None and hidden < GATE.least_hidden:
         reason = f"road is still seen through it: hidden is {hidden:.0%} of what lies behind its lower half"
-    return GateResult(
-        gate="seen-again",
-        passed=not reason,
-        value=round(lost_share, 4),
-        bound=(
-            f"<= {GATE.most_lost:g}; stands on >= {GATE.least_road:.0%} road; "
-            f"vehicles hide >= {GATE.least_hidden:.0%}"
-        ),
-        reason=reason,
-    )
+    bound = f"<= {GATE.most_lost:g}; stands on >= {GATE.least_road:.0%} road; vehicles hide >= {GATE.least_hidden:.0%}"
+    return judged("seen-again", round(lost_share, 4), bound, reason)
 
 
 def _changed(before: SceneView, after: SceneView, mask: np.ndarray) -> tuple[float, float]:

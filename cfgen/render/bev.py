@@ -15,6 +15,8 @@ from cfgen.render.canvas import (
     MUTED,
     ORANGE,
     PAPER,
+    RED,
+    SHADE,
     TEAL,
     Color,
     nice_step,
@@ -31,8 +33,6 @@ _LEFT, _TOP, _RIGHT, _BOTTOM = 62, 92, 18, 46
 _STRIP = 0.3  # width of the stretched strip, as a share of the picture
 _GAP = 40
 _BEHIND = 0.08  # share of the forward range that shows behind the ego
-#: what stands in the way
-RED: Color = (176, 42, 55)
 _LADDER = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 #: m; a body of ordinary size around the rear axle: rear, front, half width
 _REAR, _FRONT, _HALF = -1.0, 3.8, 0.95
@@ -81,13 +81,8 @@ def _axes(view: View, size: tuple[int, int]) -> list[_Axes]:
     return parts
 
 
-def view_of(*plans: np.ndarray, size: tuple[int, int] = SIZE) -> View:
-    """The smallest framing, from a fixed ladder, that holds every plan; pass it on to draw others alike.
-
-    Args:
-        plans: each (T, 2+) x, y in metres in the ego frame at t0.
-        size: (W, H) of the picture.
-    """
+def _view_of(*plans: np.ndarray, size: tuple[int, int]) -> View:
+    """The smallest framing, from a fixed ladder, that holds every plan (T, 2+) x, y, m, in a picture of (W, H)."""
     points = np.concatenate([p[:, :2] for p in plans])
     sideways = float(np.abs(points[:, 1]).max())
     reach = max(float(points[:, 0].max()), -float(points[:, 0].min()) / _BEHIND, 14.0)
@@ -106,7 +101,6 @@ def bev(
     original: np.ndarray,
     modified: np.ndarray | None = None,
     size: tuple[int, int] = SIZE,
-    view: View | None = None,
     outline: np.ndarray | None = None,
 ) -> np.ndarray:
     """Draw the original plan in teal and the modified one, if any, over it in orange.
@@ -116,7 +110,6 @@ def bev(
     Args:
         original, modified: (N, 3) x, y, theta in the ego frame at t0; m, rad.
         size: (W, H) in pixels, at least 320 x 320.
-        view: framing to keep across pictures; None fits the plans given.
         outline: (K, 2) x, y in m, what stands in the way; for readers, never for a judge or a rater before scoring.
 
     Returns:
@@ -128,7 +121,7 @@ def bev(
     plans = [(TEAL, "original", original), (ORANGE, "modified", modified)]
     curves = [(color, name, as_plan(plan, name)) for color, name, plan in plans if plan is not None]
     point_sets = [plan for _, _, plan in curves] + ([] if outline is None else [outline])
-    view = view or view_of(*point_sets, size=size)
+    view = _view_of(*point_sets, size=size)
     canvas = _background(view, size).copy()
     for axes in _axes(view, size):
         if outline is not None:
@@ -204,5 +197,5 @@ def _ego(canvas: np.ndarray, axes: _Axes) -> None:
         [[_REAR, _HALF], [_FRONT - 0.9, _HALF], [_FRONT, 0.0], [_FRONT - 0.9, -_HALF], [_REAR, -_HALF]]
     )
     pixels = np.array([axes.x, axes.y]) - grow * axes.along * shape[:, ::-1]
-    put_area(canvas, pixels, (205, 211, 217))
+    put_area(canvas, pixels, SHADE)
     put_line(canvas, np.vstack([pixels, pixels[:1]]), MUTED)

@@ -19,6 +19,9 @@ MUTED: Color = (104, 112, 122)
 GRID: Color = (226, 230, 234)
 AXIS: Color = (168, 176, 184)
 PAPER: Color = (255, 255, 255)
+SHADE: Color = (205, 211, 217)
+#: what stands in the way, and the lowest score
+RED: Color = (176, 42, 55)
 
 #: The font covers Latin-1 punctuation only in part; what it lacks is spelled out.
 _SPELLED = str.maketrans(

@@ -9,6 +9,7 @@ import numpy as np
 
 from cfgen.geometry.trajectory import deltas
 from cfgen.records import DIMENSIONS
+from cfgen.render import canvas as ink
 from cfgen.render.bev import bev
 from cfgen.render.canvas import INK, MUTED, ORANGE, PAPER, TEAL, Color, put_line, put_text, text_width
 from cfgen.render.speed import speed_plot
@@ -20,10 +21,10 @@ _BEV = (620, 600)
 _SPEED = (620, 350)
 _WORDS_LINES = 9
 _SCORE_COLORS: dict[int | None, Color] = {
-    0: (176, 42, 55),
+    0: ink.RED,
     1: (184, 116, 0),
     2: (25, 118, 68),
-    None: (104, 112, 122),
+    None: MUTED,
 }
 
 
@@ -111,7 +112,7 @@ def _table(canvas: np.ndarray, original: np.ndarray, modified: np.ndarray, x: in
     put_text(canvas, x + 24, y + 24, "modified minus original", 15, INK)
     for end, name in zip(ends, names, strict=True):
         put_text(canvas, end, y + 56, name, 15, MUTED, "r")
-    put_line(canvas, np.array([[x + 24, y + 66], [x + 590, y + 66]]), (205, 211, 217))
+    put_line(canvas, np.array([[x + 24, y + 66], [x + 590, y + 66]]), ink.SHADE)
     for i, row in enumerate(deltas(original, modified)):
         line = (f"{row.t:g}", f"{row.dx:+.2f}", f"{row.dy:+.2f}", f"{row.dspeed_kmh:+.1f}")
         for end, value in zip(ends, line, strict=True):

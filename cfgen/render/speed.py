@@ -28,11 +28,6 @@ _LEFT, _TOP, _RIGHT, _BOTTOM = 62, 74, 66, 46
 _LADDER = (20.0, 40.0, 60.0, 80.0, 100.0, 120.0, 160.0, 200.0, 250.0)
 
 
-def top_speed(*plans: np.ndarray) -> float:
-    """The end of the speed axis that holds every plan, km/h; pass it on to draw others alike."""
-    return _top([3.6 * speeds(p) for p in plans])
-
-
 def _top(curves: list[np.ndarray]) -> float:
     fastest = 1.06 * max(float(curve.max()) for curve in curves)
     return next((top for top in _LADDER if top >= fastest), 100.0 * math.ceil(fastest / 100))
@@ -42,7 +37,6 @@ def speed_plot(
     original: np.ndarray,
     modified: np.ndarray | None = None,
     size: tuple[int, int] = SIZE,
-    top: float | None = None,
 ) -> np.ndarray:
     """Draw the speed of the original plan in teal and of the modified one, if any, over it in orange.
 
@@ -51,7 +45,6 @@ def speed_plot(
     Args:
         original, modified: (N, 3) x, y, theta in the ego frame at t0; m, rad.
         size: (W, H) in pixels, at least 320 x 200.
-        top: end of the speed axis in km/h, to keep across pictures; None fits the plans given.
 
     Returns:
         (H, W, 3) uint8 RGB.
@@ -61,7 +54,7 @@ def speed_plot(
     """
     plans = [(TEAL, "original", original), (ORANGE, "modified", modified)]
     curves = [(c, name, 3.6 * speeds(as_plan(plan, name))) for c, name, plan in plans if plan is not None]
-    top = top or _top([values for _, _, values in curves])
+    top = _top([values for _, _, values in curves])
     canvas = _background(top, size).copy()
     starts, ends, legend = [], [], []
     for index, (color, name, values) in enumerate(curves):

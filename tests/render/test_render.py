@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import InputError
-from cfgen.render.bev import bev, view_of
+from cfgen.render.bev import bev
 from cfgen.render.canvas import ORANGE, TEAL, printable, text_width
 from cfgen.render.delta import delta_table
 from cfgen.render.panel import PanelItem, case_panel, wrap
-from cfgen.render.speed import speed_plot, top_speed
+from cfgen.render.speed import speed_plot
 
 T = 0.25 * np.arange(1, 25)
 
@@ -47,17 +47,6 @@ def test_identical_plans_show_both_colours():
     picture = bev(straight(12), straight(12))
     assert len(where(picture, TEAL)) > 100
     assert len(where(picture, ORANGE)) > 100
-
-
-def test_framing_can_be_kept_between_pictures():
-    slow, fast = straight(5), straight(20, left=1)
-    view, top = view_of(slow, fast), top_speed(slow, fast)
-    one, two = bev(slow, view=view), bev(fast, view=view)
-    axis = np.s_[100:, :60]
-    assert np.array_equal(one[axis], two[axis])
-    assert not np.array_equal(bev(slow)[axis], two[axis])
-    one, two = speed_plot(slow, top=top), speed_plot(fast, top=top)
-    assert np.array_equal(one[80:, :50], two[80:, :50])
 
 
 @pytest.mark.parametrize(
