@@ -2,11 +2,11 @@
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from cfgen.perception.scene_camera import as_seen
 from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, load_scene, scene_hash
 from cfgen.storage.store import Store
+
+T = TypeVar("T")
 
 #: Scenes whose cameras are remembered.
 SCENES_KEPT = 64
@@ -154,20 +156,18 @@ class BuildContext:
 
     def with_fitted_camera(self, scene: Scene, images: Images) -> Scene:
         """The scene with its front camera as its frames show it; worked out once for the cases of a scene."""
-        if scene.scene_id not in self._seen:
-            self._seen[scene.scene_id] = as_seen(self.views.scene(self.heights.corrected(scene), images))
-            while len(self._seen) > SCENES_KEPT:
-                self._seen.popitem(last=False)
-        return self._seen[scene.scene_id]
+        return _remembered(
+            self._seen, scene, lambda: as_seen(self.views.scene(self.heights.corrected(scene), images))
+        )
 
     def light_of(self, scene: Scene, images: Images) -> SceneLight:
         """By its own frame and the other scenes of its drive; worked out once for the cases of a scene."""
-        if scene.scene_id not in self._lights:
-            image, neighbors = images[scene.front.name, 0.0], self._drive_light.neighbors(scene)
-            self._lights[scene.scene_id] = estimate_scene_light(scene, image, neighbors)
-            while len(self._lights) > SCENES_KEPT:
-                self._lights.popitem(last=False)
-        return self._lights[scene.scene_id]
+        image = images[scene.front.name, 0.0]
+        return _remembered(
+            self._lights,
+            scene,
+            lambda: estimate_scene_light(scene, image, self._drive_light.neighbors(scene)),
+        )
 
     def scene(self, scene_id: str) -> SceneFolder:
         """
@@ -186,6 +186,15 @@ class BuildContext:
     def scene_hash(self, folder: SceneFolder) -> str:
         """As the benchmark tells, or, of a scene that was not looked at before it began, as it is."""
         return self.benchmark.scenes[folder.scene.scene_id] or scene_hash(folder)
+
+
+def _remembered(cache: OrderedDict[str, T], scene: Scene, make: Callable[[], T]) -> T:
+    """What was made for the scene last, or is made now; the oldest of many scenes are forgotten."""
+    if scene.scene_id not in cache:
+        cache[scene.scene_id] = make()
+        if len(cache) > SCENES_KEPT:
+            cache.popitem(last=False)
+    return cache[scene.scene_id]
 
 
 def save_folder_index(store: Store, folders: Mapping[str, str]) -> Path:

@@ -16,6 +16,7 @@ from cfgen.benchmark.settings import GATE
 from cfgen.core.errors import InputError
 from cfgen.core.registry import Registry
 from cfgen.hazards.settings import PLACEMENT
+from cfgen.inpaint.paste import differ
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, GateResult, Hazard, Placement
 
@@ -87,17 +88,7 @@ def judged(gate: str, value: float | None, bound: str, reason: str) -> GateResul
 
 def outside_mask(edit: GateInput) -> GateResult:
     """Not one value outside the mask differs."""
-    count = int(np.count_nonzero(edit.moved[edit.mask[edit.box] == 0]))
-    rows, cols = edit.box
-    for part in (
-        np.s_[: rows.start],
-        np.s_[rows.stop :],
-        np.s_[rows, : cols.start],
-        np.s_[rows, cols.stop :],
-    ):
-        before, after = edit.original[part], edit.augmented[part]
-        if not np.array_equal(before, after):
-            count += int(np.count_nonzero((before != after).any(-1)))
+    count = int(np.count_nonzero(differ(edit.original, edit.augmented)[edit.mask == 0]))
     reason = f"{count} pixels outside the mask changed" if count else ""
     return judged("outside-mask", count, "= 0 pixels", reason)
 

@@ -92,16 +92,10 @@ def test_a_single_value_outside_the_mask_is_found(v, u, channel, by):
     assert ("outside-mask" in failed(image, augmented, mask, p)) == (not mask[v, u])
 
 
-@pytest.mark.parametrize("rise", [20, 35, 50])
-def test_floating_is_refused(rise):
+@pytest.mark.parametrize("rise", [50, 20, -20, -40])
+def test_floating_above_the_ground_and_sinking_below_it_is_refused(rise):
     p, image = placed(), road()
-    assert "base" in failed(image, paint(image, p, rise=rise, shadow=False), around(p, 60), p)
-
-
-@pytest.mark.parametrize("rise", [-20, -40])
-def test_sinking_below_the_ground_is_refused(rise):
-    p, image = placed(), road()
-    assert "base" in failed(image, paint(image, p, rise=rise), around(p, 60), p)
+    assert "base" in failed(image, paint(image, p, rise=rise, shadow=rise < 0), around(p, 60), p)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import at_pose, mounted, project
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
-from cfgen.inpaint.paste import blend, layer_of, weights
+from cfgen.inpaint.paste import weights
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintResult
 from cfgen.inpaint.region import board, crop_box, project_mask, seen_by
 from cfgen.records import Camera, Frame, Hazard, HazardMotion, Motion, Placement, Scene, Size
@@ -183,20 +183,6 @@ def test_the_feather_stays_inside_and_the_crop_border_is_no_edge():
     assert (weight[mask == 0] == 0).all()
     assert weight[-1, 35] == 1, "the mask is cut by the crop there, not ended"
     assert 0 < weight[10, 35] < weight[12, 35] < 1
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_layers_explain_any_change(seed):
-    rng = np.random.default_rng(seed)
-    original, result = rng.integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
-    layer = layer_of(original, result, 0.01 + 0.99 * rng.random((8, 8), dtype=np.float32))
-    share = layer[..., 3:].astype(np.float32) / 255
-    assert np.abs(original + (layer[..., :3].astype(np.float32) - original) * share - result).max() <= 1.0
-
-
-def test_blend_with_zero_weight_is_identity():
-    image = np.random.default_rng(1).integers(0, 256, (9, 9, 3), dtype=np.uint8)
-    assert np.array_equal(blend(image, 255 - image, np.zeros((9, 9), np.float32)), image)
 
 
 @given(

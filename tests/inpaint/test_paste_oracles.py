@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cfgen.inpaint.paste import blend, layer_of, paste, spread, weights
+from cfgen.inpaint.paste import blend, layer_of, paste, weights
 from cfgen.inpaint.region import FEATHER
 
 UNDER, OVER = (a.astype(np.uint8) for a in np.mgrid[:256, :256])
@@ -78,13 +78,3 @@ def test_a_layer_is_empty_where_nothing_covers():
     layer[2:4, 3:7] = 0
     assert not layer.any()
     assert not layer_of(original, original, np.zeros((8, 9), np.float32)).any()
-
-
-def test_spread_puts_a_crop_where_it_was():
-    crop = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
-    full = spread(crop, (2, 1, 6, 4), 7, 9)
-    assert full.shape == (7, 9)
-    assert full.dtype == np.float32
-    assert np.array_equal(full[1:4, 2:6], crop)
-    assert full.sum() == crop.sum()
-    assert spread(np.ones((3, 4, 2)), (2, 1, 6, 4), 7, 9).shape == (7, 9, 2)

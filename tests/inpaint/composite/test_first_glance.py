@@ -127,16 +127,16 @@ def test_panes_mirror_and_tyres_do_not():
     assert glazed("pedestrian_walking", matt, dark, high)[0].max() == 0
 
 
-def test_a_benchmark_shows_every_variant_of_a_model_before_one_again():
+def test_a_benchmark_shows_every_variant_of_a_model_before_one_again_and_none_of_another_size():
     names, hazard = sprites.list_variants("car"), make_hazard("car", variant="sedan_white")
     sizes = Composite().sizes(hazard)
     assert len(names) == len(sizes) > 3
 
-    def shown(look, prompt="a car"):
+    def shown(look, fits=None, prompt="a car"):
         asked = hazard.model_copy(update={"look": look, "prompt": prompt})
-        size = sizes[look % len(sizes)]
-        return pick(names, sizes, SimpleNamespace(hazard=asked, seed=5, placement=SimpleNamespace(size=size)))
+        placement = SimpleNamespace(size=sizes[look % len(sizes) if fits is None else fits])
+        return pick(names, sizes, SimpleNamespace(hazard=asked, seed=5, placement=placement))
 
-    assert [shown(k) for k in range(len(names))] == names
+    assert [shown(k) for k in range(2 * len(names))] == 2 * names
     red = names.index("hatch_red")
-    assert shown(red, "a red car") == "hatch_red"
+    assert shown(red, prompt="a red car") == shown(red + 1, fits=red) == shown(None, fits=red) == "hatch_red"
