@@ -85,8 +85,6 @@ def steps_short(steps: int, strength: float) -> str:
 # --- load --------------------------------------------------------------------------------------
 # Packages, device, weights: each missing one is named with what to do.
 
-#: What loading a wrong or damaged checkpoint raises.
-_FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError)
 #: Bytes of a weight file, from its start and its end, that go into a folder's fingerprint.
 _SAMPLE = 65_536
 #: Weights from which a model is slow without a GPU.
@@ -251,47 +249,29 @@ def fingerprint(path: Path) -> str:
 def load_pipeline(
     inpainter: str, kind: type[Any], weights: Weights, options: Options, dtype: str, **arguments: Any
 ) -> Any:
-    """A pipeline of class ``kind`` on the CPU, without progress bars.
+    """A pipeline of class ``kind`` on the CPU, without progress bars; ``options.config`` also reads a single file.
 
     Raises:
-        SetupError: the checkpoint is damaged or of another kind.
+        SetupError: the checkpoint is damaged or of another kind, or its configuration cannot be had.
     """
     import torch
 
-    how = {"dtype": getattr(torch, dtype), "use_safetensors": True, **arguments}
+    path, config = weights.path, getattr(options, "config", "")
+    arguments["dtype"] = getattr(torch, dtype)
     if options.variant:
-        how["variant"] = options.variant
+        arguments["variant"] = options.variant
     try:
-        pipe = kind.from_pretrained(str(weights.path), **how)
-    except _FAULTS as error:
-        raise bad_checkpoint(inpainter, kind, options, error) from error
-    pipe.set_progress_bar_config(disable=True)
-    return pipe
-
-
-def load_file(inpainter: str, kind: type[Any], weights: Weights, options: Any, dtype: str) -> Any:
-    """A pipeline of class ``kind`` from one .safetensors file in its makers' layout.
-
-    Raises:
-        SetupError: the file is damaged or of another kind, or its configuration cannot be had.
-    """
-    import torch
-
-    try:
-        pipe = kind.from_single_file(
-            str(weights.path), config=options.config, dtype=getattr(torch, dtype), add_watermarker=False
-        )
+        if config and path.is_file():
+            pipe = kind.from_single_file(str(path), config=config, **arguments)
+        else:
+            pipe = kind.from_pretrained(str(path), use_safetensors=True, **arguments)
     except Exception as error:  # safetensors' and the Hub's errors are of several packages
-        raise bad_checkpoint(inpainter, kind, options, error) from error
+        raise SetupError(
+            f"inpainter '{inpainter}': cannot load '{options.model}' as a {kind.__name__} ({one_line(error)}); "
+            "give a whole checkpoint of that kind, with .safetensors weights"
+        ) from error
     pipe.set_progress_bar_config(disable=True)
     return pipe
-
-
-def bad_checkpoint(inpainter: str, kind: type[Any], options: Options, error: BaseException) -> SetupError:
-    return SetupError(
-        f"inpainter '{inpainter}': cannot load '{options.model}' as a {kind.__name__} ({one_line(error)}); "
-        "give a whole checkpoint of that kind, with .safetensors weights"
-    )
 
 
 def add_loras(inpainter: str, pipe: Any, loras: list[tuple[str, float]]) -> None:

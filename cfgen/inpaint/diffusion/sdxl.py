@@ -88,12 +88,9 @@ class Sdxl(Diffusion):
         from diffusers import StableDiffusionXLInpaintPipeline as Pipeline
 
         weights = load.find_weights(self.name, self.settings)
-        if weights.path.is_file():
-            pipe = load.load_file(self.name, Pipeline, weights, self.settings, self.dtype)
-        else:
-            pipe = load.load_pipeline(
-                self.name, Pipeline, weights, self.settings, self.dtype, add_watermarker=False
-            )
+        pipe = load.load_pipeline(
+            self.name, Pipeline, weights, self.settings, self.dtype, add_watermarker=False
+        )
         if self.settings.scheduler != "checkpoint":
             pipe.scheduler = _scheduler(self.settings.scheduler, pipe.scheduler.config)
         load.add_loras(self.name, pipe, self.loras())
