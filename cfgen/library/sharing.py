@@ -37,7 +37,7 @@ def export_hf(
     ] = (),
     quiet: Quiet = False,
 ) -> int:
-    """Image folder for Hugging Face datasets, with card and Croissant metadata; returns the number of cases.
+    """Image folder for Hugging Face datasets, with its card; returns the number of cases.
 
     Raises:
         InputError: ``out`` is there already, or a licence forbids it.

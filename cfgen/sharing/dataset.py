@@ -1,6 +1,5 @@
-"""``cfgen share hf``: a benchmark as an image folder that ``datasets.load_dataset`` reads, with card and Croissant."""
+"""``cfgen share hf``: a benchmark as an image folder that ``datasets.load_dataset`` reads, with its card."""
 
-import json
 import shutil
 import struct
 import zlib
@@ -18,7 +17,7 @@ from cfgen.records import BuildReport, Case, Frame
 from cfgen.scenes.anonymize import TOLD as ANONYMIZED
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.scenes.licences import check_redistribution, notices, sources, untold_holders
-from cfgen.sharing.card import About, Publication, card, croissant
+from cfgen.sharing.card import About, Publication, card
 from cfgen.sharing.recipe import accepted
 from cfgen.storage.store import Store
 
@@ -58,8 +57,6 @@ def export_dataset(
         about = About(publication, benchmark, built, scene_sources, kind, rows, _anonymized(cases))
         (part / "README.md").write_text(card(about), encoding="utf-8")
         (part / "NOTICE.md").write_text(notice, encoding="utf-8")
-        machine = json.dumps(croissant(about, hash_bytes(lines)), indent=1, ensure_ascii=False)
-        (part / "croissant.json").write_text(machine + "\n", encoding="utf-8")
         part.rename(out)
     except OSError as error:
         raise InputError(f"{out}: cannot write ({error}); nothing was kept") from error
@@ -71,9 +68,7 @@ def export_dataset(
 def _warn(publication: Publication, scene_sources: Collection[tuple[str, str]]) -> None:
     """Of what only the publisher knows and did not tell."""
     if not publication.creator:
-        warn(
-            "--creator: not given, so that card and Croissant name nobody as the maker; tell who publishes it"
-        )
+        warn("--creator: not given, so that the card names nobody as the maker; tell who publishes it")
     if not publication.notices and (asking := untold_holders(scene_sources)):
         warn(
             f"licence of {', '.join(asking)}: asks for the source's copyright line, which scenes do not tell; hand on "

@@ -5,7 +5,6 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-import mlcroissant
 import numpy as np
 import pytest
 from datasets import load_dataset
@@ -47,24 +46,6 @@ def test_load_dataset_gives_what_was_built(exported: Path, bench: Path, tmp_path
 
 def test_no_type_of_a_file_tells_an_arm(exported: Path):
     assert {path.suffix for path in exported.glob("test/images/*")} == {".png"}
-
-
-def test_croissant_is_valid_and_reads_every_case_and_picture(exported: Path, bench: Path):
-    read = mlcroissant.Dataset(jsonld=str(exported / "croissant.json"))
-    assert not read.metadata.ctx.issues.errors
-    assert not read.metadata.ctx.issues.warnings
-    assert [row["cases/case_id"].decode() for row in read.records("cases")] == Store(bench).case_ids()
-    named = {row["pictures_by_name/file"].decode() for row in read.records("pictures_by_name")}
-    assert named == {path.name for path in exported.glob("test/images/*.png")}
-    told = json.loads((exported / "croissant.json").read_text())
-    duties = (
-        "dataCollection",
-        "dataBiases",
-        "dataLimitations",
-        "dataUseCases",
-        "personalSensitiveInformation",
-    )
-    assert all(told[f"rai:{duty}"] for duty in duties)
 
 
 def test_the_card_tells_counts_acceptance_licences_and_that_it_is_synthetic(exported: Path, bench: Path):
