@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from cyclopts import App
 
@@ -26,11 +26,10 @@ def register(app: App) -> None:
     add(share, sharing.export_definition, _show_definition, name="definition")
     add(share, sharing.export_bundle, _show_bundle, name="bundle")
     board = group("leaderboard", "A static site out of bundles of many planners.")
-    add(board, sharing.add_bundles, _show_added, name="add")
+    add(board, sharing.add_bundles, _show_done, name="add")
     add(board, _check)
-    add(board, _remove)
     add(board, sharing.write_leaderboard, _show_site, name="page")
-    add(board, sharing.rejudge_entries, _show_rejudged, name="rejudge")
+    add(board, sharing.rejudge_entries, _show_done, name="rejudge")
     add(board, sharing.rerun_planner, _show_entry, name="run")
     share.command(board)
     app.command(share)
@@ -39,13 +38,6 @@ def register(app: App) -> None:
 def _show_data_set(cases: int, *, out: Path) -> int:
     print(f"{cases} cases in {out}; look at its README.md, then load it:")
     print(f'  datasets.load_dataset("{out}", split="test")')
-    return 0
-
-
-def _show_recipe(benchmark_hash: str, *, out: Path) -> int:
-    size = out.stat().st_size / 1e6
-    print(f"{out}: {size:.1f} MB, no pixel of the sources; all files together {benchmark_hash}")
-    print(f"  cfgen share rebuild {out} --scenes THEIR_COPY --out bench")
     return 0
 
 
@@ -59,22 +51,29 @@ def _show_definition(cases: int, *, out: Path, name: str) -> int:
     return 0
 
 
+def _show_recipe(benchmark_hash: str, *, out: Path) -> int:
+    return _show_file(out, benchmark_hash, f"rebuild {out} --scenes THEIR_COPY --out bench")
+
+
 def _show_bundle(benchmark_hash: str, *, out: Path) -> int:
-    size = out.stat().st_size / 1e6
-    print(f"{out}: {size:.2f} MB, no pixel; cases, as on a leaderboard, {benchmark_hash}")
-    print(f"  cfgen share leaderboard add BOARD {out}")
+    return _show_file(out, benchmark_hash, f"leaderboard add BOARD {out}")
+
+
+def _show_file(out: Path, benchmark_hash: str, command: str) -> int:
+    print(f"{out}: {out.stat().st_size / 1e6:.2f} MB, no pixel of the sources; benchmark {benchmark_hash}")
+    print(f"  cfgen share {command}")
     return 0
 
 
 # --- leaderboards ----------------------------------------------------------------------------------------
 
 
-def _show_added(result: "Done", *, board: Path) -> int:
+def _show_done(result: "Done", *, board: Path) -> int:
     for added in result.added:
         _show_entry(added)
     for line in result.failed:
         print(f"cfgen: error: {visible(line)}", file=sys.stderr)
-    if not result.added:
+    if not result.added and result.failed:
         return 2
     print(f"Next: cfgen share leaderboard page {board} --out site")
     return 1 if result.failed else 0
@@ -91,14 +90,6 @@ def _show_entry(added: "Added") -> int:
     return 0
 
 
-def _show_rejudged(result: "Done") -> int:
-    for added in result.added:
-        _show_entry(added)
-    for line in result.failed:
-        print(visible(line))
-    return 1 if result.failed else 0
-
-
 @checked
 def _check(board: BoardFolder) -> int:
     """Derive every entry's figures and hashes again."""
@@ -110,23 +101,6 @@ def _check(board: BoardFolder) -> int:
     return 1 if faults else 0
 
 
-@checked
-def _remove(
-    board: BoardFolder,
-    entry: Annotated[str, "As 'cfgen share leaderboard add' and the site's addresses name it."],
-) -> int:
-    """Take an entry out."""
-    opened = open_board(board)
-    opened.remove(entry)
-    print(f"{entry}: removed; {_counted(len(opened.names()), 'entry is', 'entries are')} left")
-    return 0
-
-
 def _show_site(site: "Site") -> int:
-    entries, tables = _counted(site.rows, "entry", "entries"), _counted(site.tables, "table", "tables")
-    print(f"{site.out}/index.html: {entries} in {tables}")
+    print(f"{site.out}/index.html: {site.rows} entries in {site.tables} tables")
     return 0
-
-
-def _counted(n: int, singular: str, plural: str) -> str:
-    return f"{n} {singular if n == 1 else plural}"

@@ -1,10 +1,8 @@
 """Zip archives: written whole or not at all, equal ones of equal files; read as from a stranger, within bounds.
 
-Number, names and sizes of the files are bounded before they are unpacked: what an archive's list says of sizes binds
-nobody.
+What an archive's list says of sizes binds nobody: what is unpacked is counted.
 """
 
-import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -16,10 +14,6 @@ from cfgen.core.files import must_be_new, stand_in
 
 #: bytes of a bundle, and of all its files unpacked; also of one file of a recipe
 MOST_PACKED, MOST_UNPACKED = 2**27, 2**29
-#: the end record of an archive: signature, two disks, entries twice, size and place of the list, length of the comment
-_END = struct.Struct("<4s4H2LH")
-_ZIP64_LOCATOR = b"PK\x06\x07"
-_LIST_BYTES = 64 * 1024
 #: what reading a damaged or strange archive raises
 _BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, ValueError, EOFError)
 
@@ -62,31 +56,32 @@ def open_archive(path: Path, what: str) -> Iterator[zipfile.ZipFile]:
         InputError: it cannot be read, or is no whole archive.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            yield archive
+        archive = zipfile.ZipFile(path)
     except OSError as error:
         raise InputError(f"{path}: cannot read ({error.strerror or error})") from error
-    except zipfile.BadZipFile as error:
+    except _BROKEN as error:
         content = stand_in(path) or f"no whole archive ({error})"
         raise InputError(f"{path}: expected {what}, found {content}; fetch it again") from error
+    with archive:
+        yield archive
 
 
-def read_entry(archive: zipfile.ZipFile, name: str, path: Path, max_bytes: int = 0) -> bytes:
+def read_entry(archive: zipfile.ZipFile, name: str, path: Path, max_bytes: int | None = None) -> bytes:
     """
     Args:
-        most: bytes; by default :data:`MOST_UNPACKED`.
+        max_bytes: by default :data:`MOST_UNPACKED`.
 
     Raises:
         InputError: it is missing, damaged or too large.
     """
-    limit = max_bytes or MOST_UNPACKED
+    limit = MOST_UNPACKED if max_bytes is None else max_bytes
     try:
         with archive.open(name) as file:
             content = file.read(limit + 1)
-    except KeyError:
-        raise InputError(f"{path}: expected an entry '{name}', found none; fetch it again") from None
-    except _BROKEN as error:
-        raise InputError(f"{path}: entry '{name[:80]}' is damaged ({error}); fetch it again") from error
+    except (KeyError, *_BROKEN) as error:
+        raise InputError(
+            f"{path}: entry '{name[:80]}' is missing or damaged ({error}); fetch it again"
+        ) from error
     if len(content) > limit:
         raise InputError(f"{path}: unpacks to more than {MOST_UNPACKED >> 20} MiB; refused")
     return content
@@ -101,36 +96,19 @@ def read_files(path: Path, what: str, allowed: Mapping[str, bool]) -> dict[str, 
     Raises:
         InputError: it is no such archive, or larger than one can be.
     """
-    if not path.is_file():
-        raise InputError(f"{path}: expected {what}, found no file")
-    if (size := path.stat().st_size) > MOST_PACKED:
+    if path.is_file() and (size := path.stat().st_size) > MOST_PACKED:
         raise InputError(f"{path}: expected at most {MOST_PACKED >> 20} MiB, found {size >> 20} MiB")
-    _check_list(path, what, len(allowed))
     with open_archive(path, what) as archive:
-        names = [entry.filename for entry in archive.infolist()]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise InputError(f"{path}: holds two files named {twice[:80]!r}; refused")
-        if strange := next((name for name in names if name not in allowed), None):
-            raise InputError(f"{path}: holds a file {strange[:80]!r}, which is not of {what}; refused")
-        if missing := next((n for n, needed in allowed.items() if needed and n not in names), None):
-            raise InputError(f"{path}: expected a file {missing} in it, found none; fetch it again")
+        names = archive.namelist()
+        if len(names) > len(set(names)) or not set(names) <= set(allowed) <= {
+            *names,
+            *(name for name, needed in allowed.items() if not needed),
+        }:
+            raise InputError(
+                f"{path}: expected {what}, with the files {', '.join(allowed)}, found {str(names)[:200]}; refused"
+            )
         files, space = dict[str, bytes](), MOST_UNPACKED
         for name in names:
             files[name] = read_entry(archive, name, path, space)
-            space = max(1, space - len(files[name]))
+            space -= len(files[name])
     return files
-
-
-def _check_list(path: Path, what: str, max_files: int) -> None:
-    """Before the list of files is read: it is short, and of the plain kind.
-
-    Raises:
-        InputError: it is not.
-    """
-    tail = path.read_bytes()[-_END.size - 20 :]
-    end = _END.unpack_from(tail, len(tail) - _END.size) if len(tail) >= _END.size else (b"",) * 8
-    if end[0] != b"PK\x05\x06" or tail[:4] == _ZIP64_LOCATOR or end[4] > max_files or end[5] > _LIST_BYTES:
-        content = stand_in(path) or "something else, cut or changed"
-        raise InputError(
-            f"{path}: expected {what}, an archive of at most {max_files} files, found {content}; fetch it again"
-        )

@@ -62,14 +62,6 @@ class Share(Record):
     def of(cls, estimate: Rate | Difference) -> Self:
         return cls(n=estimate.n, value=estimate.value, low=estimate.low, high=estimate.high)
 
-    def same(self, share: "Share") -> bool:
-        """But for what another machine rounds otherwise."""
-        pairs = ((self.value, share.value), (self.low, share.low), (self.high, share.high))
-        return self.n == share.n and all(
-            a is b is None or (a is not None and b is not None and isclose(a, b, abs_tol=1e-9))
-            for a, b in pairs
-        )
-
 
 class Figures(Record):
     """One row of a leaderboard; see :class:`cfgen.metrics.success.SuccessRow` and :class:`cfgen.metrics.success.Floor`.
@@ -91,21 +83,19 @@ class Figures(Record):
     def of(
         cls,
         verdicts: Sequence[Verdict],
-        cases: Collection[str],
         blocks: Mapping[str, str],
         scores: Collection[Dimension],
         floor: FloorKind,
     ) -> Self:
         """
         Args:
-            verdicts: of one planner by one judge, in every pair. cases: all that the benchmark has.
-            blocks: case -> block, for the intervals. scores: what the judge scores.
+            verdicts: of one planner by one judge, in every pair. blocks: of every case, for the intervals.
+            scores: what the judge scores.
         """
         by_pair: dict[str, list[Verdict]] = {}
         for verdict in verdicts:
             by_pair.setdefault(verdict.arm, []).append(verdict)
-        hazard = by_pair.get("hazard", [])
-        row = success_row("", "", "hazard", hazard, cases, blocks, scores)
+        row = success_row("", "", "hazard", by_pair.get("hazard", []), list(blocks), blocks, scores)
         leading = next((d for d in reversed(DIMENSIONS) if row.rates[d].n), DIMENSIONS[-1])
 
         def of(arm: str) -> dict[str, float]:
@@ -124,28 +114,25 @@ class Figures(Record):
         )
 
     def differs(self, claimed: "Figures") -> str:
-        """Which figure is told otherwise, and how; "" where all are the same."""
-        for name in ("n", "excluded", "judge_failed", "planner_failed", "leading"):
-            if getattr(self, name) != getattr(claimed, name):
-                return f"{name} {getattr(claimed, name)}, but its verdicts give {getattr(self, name)}"
-        shares, claimed_shares = self._shares(), claimed._shares()
-        for name in dict.fromkeys((*shares, *claimed_shares)):
-            mine, claim = shares.get(name), claimed_shares.get(name)
-            if mine is None or claim is None or not mine.same(claim):
-                digits = 1 if _words(claim) != _words(mine) else 12
-                return f"{name} {_words(claim, digits)}, but its verdicts give {_words(mine, digits)}"
+        """Which figure is told otherwise by more than machines round otherwise; "" where all are the same."""
+        mine, theirs = dict(_flat(self.model_dump())), dict(_flat(claimed.model_dump()))
+        for name in {**mine, **theirs}:
+            own, claim = mine.get(name), theirs.get(name)
+            rounded = (
+                isinstance(own, float) and isinstance(claim, float) and isclose(own, claim, abs_tol=1e-9)
+            )
+            if own != claim and not rounded:
+                return f"{name} {claim}, but its verdicts give {own}"
         return ""
 
-    def _shares(self) -> dict[str, Share]:
-        by_name: dict[str, Share] = dict(self.rates.items())
-        return {**by_name, "above the floor": self.above, **self.controls}
 
-
-def _words(share: Share | None, digits: int = 1) -> str:
-    if share is None or share.value is None or share.low is None or share.high is None:
-        return "nothing"
-    value, low, high = (f"{100 * bound:.{digits}f}" for bound in (share.value, share.low, share.high))
-    return f"{value}% ({low} to {high}) of {share.n} cases"
+def _flat(content: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, object]]:
+    """Each value by its path."""
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name} ")
+        else:
+            yield above + name, value
 
 
 # --- bundle ------------------------------------------------------------------------------------
@@ -304,24 +291,13 @@ def export_bundle(
         scores=scores,
         wording=wording_of(wording),
         environment=environment(),
-        figures=figures_of(verdicts, bundled, scores, floor),
+        figures=Figures.of(verdicts, {i: case.block for i, case in bundled.items()}, scores, floor),
         files={file: hash_bytes(content) for file, content in files.items()},
     )
     with new_archive(out) as archive:
         for file, content in {INDEX: canonical_json(index), **files}.items():
             archive.writestr(undated(file), content)
     return read_bundle(out)
-
-
-def figures_of(
-    verdicts: Sequence[Verdict],
-    cases: Mapping[str, BundledCase],
-    scores: Collection[Dimension],
-    floor: FloorKind,
-) -> Figures:
-    return Figures.of(
-        verdicts, cases, {case_id: case.block for case_id, case in cases.items()}, scores, floor
-    )
 
 
 def _bundled(

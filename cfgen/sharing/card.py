@@ -1,4 +1,4 @@
-"""The data set card of an exported data set: what is in it, how it came to be, under which licences, and a datasheet."""
+"""The card of an exported data set: what is in it, how it came to be, under which licences, and a datasheet."""
 
 import json
 import re

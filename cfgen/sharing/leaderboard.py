@@ -6,7 +6,6 @@ board/entries/<entry>/entry.json         written last: hash of the bundle, and w
 """
 
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -68,13 +67,12 @@ class Row:
 
     @property
     def like(self) -> Sha256:
-        """Equal for rows that may stand in one table: benchmark, rubric, judge, horizon, arms and floor."""
+        """Equal for rows that may stand in one table: benchmark, drives, rubric, judge, horizon, arms and floor."""
         index = self.bundle.index
-        arms = sorted(index.arms)
+        cases = {case_id: case.model_dump(mode="json") for case_id, case in index.cases.items()}
         rubric = [index.wording.name, index.wording.version, index.wording.hash]
-        return hash_json(
-            [index.benchmark, rubric, self.bundle.judge_hash, index.horizon_s, arms, index.floor]
-        )
+        asked = [index.horizon_s, sorted(index.arms), index.floor]
+        return hash_json([cases, index.blocks, rubric, self.bundle.judge_hash, *asked])
 
 
 @dataclass(frozen=True)
@@ -127,11 +125,10 @@ class Board:
         """Take a copy of a bundle that verifies; the same one twice stands once.
 
         Raises:
-            InputError: it does not verify, competes with nobody, or tells otherwise of the benchmark than another
-                entry does.
+            InputError: it does not verify, or competes with nobody.
         """
         content = read_bundle(bundle)
-        proof = prove(content)
+        prove(content)
         if content.run.needs.get("truth"):
             raise InputError(
                 f"{bundle}: planner '{content.run.planner}' is told what was added where: it competes with nobody"
@@ -145,29 +142,10 @@ class Board:
         entry = Entry(
             entry=name, bundle=file_hash, kind=kind, of=of, added=datetime.now(UTC).strftime("%Y-%m-%d")
         )
-        new = Row(entry, content, proof)
         with hold(self.root, "adding"):
-            for row in self.rows():
-                if clash := _clash(row, new):
-                    raise InputError(f"{bundle}: {clash}")
             write_bytes(self.folder(name) / BUNDLE, data)
             write_record(self.folder(name) / ENTRY, entry)
         return Added(entry)
-
-    def remove(self, name: str) -> None:
-        """Take an entry out, whether it verifies or not; what was exported elsewhere stays.
-
-        Raises:
-            InputError: there is no such entry.
-        """
-        with hold(self.root, "adding"):
-            names = self.names()
-            if name not in names or self.folder(name).is_symlink():
-                raise InputError(
-                    f"entry '{name}': expected one of {self.root}: {', '.join(names) or 'none yet'}"
-                    f"{did_you_mean(name, names)}"
-                )
-            shutil.rmtree(self.folder(name))
 
     def _vouched(self, path: Path, kind: Kind, of: str) -> Added:
         """The same byte for byte, found by the maintainer's own judge or run: then that is who vouches for it."""
@@ -211,37 +189,17 @@ class Board:
         Raises:
             InputError: of the first that does not verify.
         """
-        for row in self._verified():
-            if isinstance(row, InputError):
-                raise row
-            yield row
+        return map(self.row, self.names())
 
     def faults(self) -> list[str]:
         """One line for each entry that does not verify."""
-        return [str(row) for row in self._verified() if isinstance(row, InputError)]
-
-    def _verified(self) -> Iterator[Row | InputError]:
-        """Each entry, or what is wrong with it."""
-        first_of: dict[str, Row] = {}
+        faults = []
         for name in self.names():
             try:
-                row = self.row(name)
+                self.row(name)
             except InputError as error:
-                yield error
-                continue
-            clash = _clash(first_of.setdefault(row.bundle.index.benchmark, row), row)
-            yield InputError(f"entry '{name}': {clash}") if clash else row
-
-
-def _clash(first: Row, second: Row) -> str:
-    """What two entries tell differently of one benchmark, where no two can be right."""
-    mine, theirs = first.bundle.index, second.bundle.index
-    if mine.benchmark != theirs.benchmark or (mine.cases, mine.blocks) == (theirs.cases, theirs.blocks):
-        return ""
-    return (
-        f"tells otherwise than entry '{first.entry.entry}' which cases of benchmark {mine.benchmark[:19]} are of one "
-        "drive, or which arms they have; one of the two was not written by cfgen"
-    )
+                faults.append(str(error))
+        return faults
 
 
 # --- what a maintainer does: judge stored answers, or ask a planner on scenes that nobody else has ----------

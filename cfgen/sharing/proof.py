@@ -3,6 +3,7 @@
 Whoever writes a whole new bundle, replies and all, is not found out; each row of a leaderboard says who vouches for it.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,14 +14,13 @@ from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.hazard import Wording as HazardWording
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
 from cfgen.judge.stored import rescored
-from cfgen.records import Verdict, judged_as
+from cfgen.records import Rollout, Verdict, judged_as
 from cfgen.sharing.bundle import (
     Bundle,
     Figures,
     Key,
     Wording,
     benchmark_hash,
-    figures_of,
     horizon_of,
     wording_of,
 )
@@ -58,7 +58,9 @@ def prove(bundle: Bundle) -> Proof:
 
 
 def _figures(bundle: Bundle) -> Figures:
-    return figures_of(bundle.verdicts, bundle.index.cases, bundle.index.scores, bundle.index.floor)
+    index = bundle.index
+    blocks = {case_id: case.block for case_id, case in index.cases.items()}
+    return Figures.of(bundle.verdicts, blocks, index.scores, index.floor)
 
 
 def rubric_of(wording: Wording) -> Rubric | None:
@@ -98,8 +100,7 @@ def _contradictions(bundle: Bundle, rubric: Rubric | None) -> Iterator[str]:
                 f"its {who} has an address with a password or a query, which may hold a key: nobody should publish it; "
                 "run it again with the key in the environment"
             )
-    yield from _wrong_answers(bundle)
-    yield from _wrong_verdicts(bundle)
+    yield from _wrong_records(bundle)
     if rubric is not None:
         yield from _wrong_scores(bundle, rubric)
     if abs(horizon_of(bundle.answers) - index.horizon_s) > 1e-9:
@@ -117,36 +118,28 @@ def _leaks(value: object) -> bool:
     return isinstance(value, str) and without_secrets(value) != value
 
 
-def _wrong_answers(bundle: Bundle) -> Iterator[str]:
-    """Each question was answered once, by this planner."""
-    run = bundle.run
-    answers = {(a.case_id, a.arm, a.repeat): a for a in bundle.answers}
-    for key in bundle.expected(run.arms):
-        if key not in answers:
-            yield f"holds no answer to {_words(key)}"
-    if strange := set(answers) - set(bundle.expected(run.arms)):
-        yield f"holds an answer to {_words(min(strange))}, which is no question of it"
-    if len(answers) != len(bundle.answers):
-        yield "holds two answers to one question"
+def _wrong_records(bundle: Bundle) -> Iterator[str]:
+    """Each question was answered and judged once, by this planner, judge and rubric."""
+    run, judge = bundle.run, bundle.judge
+    answered = bundle.expected(run.arms)
+    judged = ((c, judged_as(arm), k) for c, arm, k in bundle.expected(a for a in run.arms if a != "original"))
+    records: tuple[tuple[str, tuple[Rollout | Verdict, ...], Iterator[Key]], ...] = (
+        ("answer to", bundle.answers, answered),
+        ("verdict on", bundle.verdicts, judged),
+    )
+    for what, given, questions in records:
+        counts = Counter((r.case_id, r.arm, r.repeat) for r in given)
+        for key in questions:
+            if (n := counts.pop(key, 0)) != 1:
+                yield f"holds {n or 'no'} {what} {_words(key)}, expected one"
+        if counts:
+            yield f"holds an {what} {_words(min(counts))}, which is no question of it"
     if any((a.planner, a.planner_hash) != (run.planner, run.planner_hash) for a in bundle.answers):
         yield f"holds an answer that is not by this '{run.planner}'"
-
-
-def _wrong_verdicts(bundle: Bundle) -> Iterator[str]:
-    """Each answer was judged once, by this judge."""
-    judge = bundle.judge
-    verdicts = {(v.case_id, v.arm, v.repeat): v for v in bundle.verdicts}
-    arms = [arm for arm in bundle.run.arms if arm != "original"]
-    due = {(case_id, judged_as(arm), repeat) for case_id, arm, repeat in bundle.expected(arms)}
-    if missing := due - set(verdicts):
-        yield f"holds no verdict on {_words(min(missing))} (of {len(due)}, {len(missing)} are missing)"
-    if strange := set(verdicts) - due:
-        yield f"holds a verdict on {_words(min(strange))}, which is no question of it"
-    if len(verdicts) != len(bundle.verdicts):
-        yield "holds two verdicts on one answer"
-    own = (judge.judge, judge.rubric, judge.rubric_version, judge.rubric_hash, bundle.run.planner)
-    for key, v in verdicts.items():
+    own = (judge.judge, judge.rubric, judge.rubric_version, judge.rubric_hash, run.planner)
+    for v in bundle.verdicts:
         if (v.judge, v.rubric, v.rubric_version, v.rubric_hash, v.planner) != own:
+            key = (v.case_id, v.arm, v.repeat)
             yield f"the verdict on {_words(key)} is not by this judge and rubric, or on another planner"
 
 

@@ -5,7 +5,7 @@ figures as JSON and CSV. Everything that a bundle says is text here.
 import html
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -110,7 +110,7 @@ class Like:
                 f"{name or 'of no name that ships with cfgen'}, {len(index.cases)} cases, {index.benchmark}",
             ),
             *((("Errata", "; ".join(errata)),) if errata else ()),
-            ("Judge", _judge(judge)),
+            ("Judge", without_secrets(f"{who_judges(judge)}: {json.dumps(judge.options)}")[:_LONGEST_JUDGE]),
             ("Known answers", "; ".join(tested)),
             ("Rubric", f"{index.wording.name} {index.wording.version}, {short(index.wording.hash)}"),
             ("Plans", f"of {index.horizon_s:g} s"),
@@ -238,25 +238,12 @@ def _text(words: object) -> str:
 # --- a row and its table in words -----------------------------------------------------------------------------
 
 
-def models_of(judge: JudgeRun) -> tuple[str, ...]:
-    """The models that its options name, in words; () where it asks none."""
-    models = judge.options.get("models")
-    return tuple(
-        " ".join(str(model[name]) for name in ("provider", "model") if name in model) or "unnamed"
-        for model in (models if isinstance(models, list) else ())
-        if isinstance(model, dict)
-    )
-
-
 def who_judges(judge: JudgeRun) -> str:
-    """Out of what tables are told apart by: the models of its options, or what it was given as."""
-    models = " and ".join(map(short_of, models_of(judge)))
-    return models or short_of(" ".join(dict.fromkeys(judge.spec.split()))) or "a judge of no name"
-
-
-def short_of(words: str) -> str:
-    """Bounded, so that no bundle fills a heading."""
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."
+    """The models that its options name, or what it was given as; bounded, so that no bundle fills a heading."""
+    models = judge.options.get("models")
+    named = [m for m in models if isinstance(m, dict)] if isinstance(models, list) else []
+    words = " and ".join(f"{m.get('provider', '')} {m.get('model', '')}".strip() or "unnamed" for m in named)
+    return (words or " ".join(judge.spec.split()) or "a judge of no name")[:_LONGEST]
 
 
 def known_answers(row: Row) -> str:
@@ -332,38 +319,6 @@ def share(estimate: Share) -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "-"
     return f"{100 * estimate.value:.1f} ({100 * estimate.low:.1f}-{100 * estimate.high:.1f})"
-
-
-def _judge(judge: JudgeRun) -> str:
-    """Who judges, each model with what else was set, and the other options."""
-    models = judge.options.get("models")
-    names = models_of(judge)
-    rest = {name: value for name, value in judge.options.items() if not (names and name == "models")}
-    if not names or not isinstance(models, list):
-        return f"{who_judges(judge)}, {_plain(rest) or 'no options'}"[:_LONGEST_JUDGE]
-    settings = (
-        {k: v for k, v in model.items() if k not in ("provider", "model")}
-        for model in models
-        if isinstance(model, dict)
-    )
-    each = (
-        f"{name} ({_plain(settings_of)})" if settings_of else name
-        for name, settings_of in zip(names, settings, strict=False)
-    )
-    return "; ".join(filter(None, (" and ".join(each), _plain(rest))))[:_LONGEST_JUDGE]
-
-
-def _plain(value: object) -> str:
-    """In words: what belongs to one thing in commas, things in semicolons."""
-    if isinstance(value, Mapping):
-        nested = any(isinstance(part, (Mapping, list, tuple)) for part in value.values())
-        parts = (f"{short_of(str(name)).replace('_', ' ')} {_plain(part)}" for name, part in value.items())
-        return ("; " if nested else ", ").join(parts)
-    if isinstance(value, (list, tuple)):
-        return " and ".join(map(_plain, value)) or "none"
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "none"}[value]
-    return short_of(without_secrets(str(value)))
 
 
 def _floor(row: Row) -> str:

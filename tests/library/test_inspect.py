@@ -98,7 +98,7 @@ def _same_by_cfgen(bench: Path, tmp_path: Path, log, judge: str, **options) -> t
     verdicts = run.verdicts
     store = Store(copy)
     blocks = {case_id: case_id for case_id in store.case_ids()}
-    figures = Figures.of(verdicts, store.case_ids(), blocks, dimensions_scored(verdicts), "mean")
+    figures = Figures.of(verdicts, blocks, dimensions_scored(verdicts), "mean")
     return figures, {(v.case_id, v.arm): (v.status, v.scores) for v in verdicts}
 
 

@@ -55,7 +55,7 @@ def bundle(done: Path) -> Path:
         "share", "bundle", done, "--planner", "reactive", "--judge", "scripted", "--out", out
     )
     assert (code, err) == (0, "")
-    assert f"no pixel; cases, as on a leaderboard, {read_bundle(out).index.benchmark}" in said
+    assert f"no pixel of the sources; benchmark {read_bundle(out).index.benchmark}" in said
     return out
 
 

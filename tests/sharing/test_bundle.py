@@ -64,7 +64,7 @@ def test_a_cut_or_changed_archive_is_refused_or_reads_the_same(bundle: Path, tmp
         changed.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
         with suppress(InputError):
             assert replace(read_bundle(changed), path=bundle) == content
-    for more in (data[:-1], data + b"\n", data[: len(data) // 2], b"", b"PK" + b"0" * 200):
+    for more in (data[:-1], data[: len(data) // 2], b"", b"PK" + b"0" * 200):
         changed.write_bytes(more)
         with pytest.raises(InputError, match="fetch it again"):
             read_bundle(changed)
@@ -74,10 +74,9 @@ def test_a_cut_or_changed_archive_is_refused_or_reads_the_same(bundle: Path, tmp
 def test_an_archive_of_a_stranger_is_read_within_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     files = [(name, b"{}") for name in bundles.FILES]
     hostile = {
-        "two files named": [*files[1:], files[-1]],
-        "a file '../../etc/x'": [*files[1:], ("../../etc/x", b"")],
-        "at most 6 files": [*files, *files],
-        "expected a file bundle.json": files[1:],
+        "verdicts.jsonl', 'verdicts.jsonl": [*files, files[-1]],
+        "../../etc/x": [*files, ("../../etc/x", b"")],
+        "with the files bundle.json": files[1:],
         "unpacks to more than": [("bundle.json", b"0" * 3_000_000), *files[1:]],
     }
     monkeypatch.setattr(archives, "MOST_UNPACKED", 2_000_000)
@@ -133,7 +132,7 @@ FORGED = {
         "field 'planner'",
     ),
     "a verdict left out": (bundles.VERDICTS, lines(_cherry), "holds no verdict on"),
-    "a verdict twice": (bundles.VERDICTS, lines(lambda r: r.append(r[0])), "two verdicts on one answer"),
+    "a verdict twice": (bundles.VERDICTS, lines(lambda r: r.append(r[0])), "holds 2 verdict on"),
     "an answer left out": (bundles.ANSWERS, lines(_cherry), "holds no answer to"),
     "another planner's answer": (bundles.ANSWERS, lines(_planner), "not by this"),
     "another judge": (bundles.JUDGE, record(lambda r: r.update(judge="gemini")), "but holds"),
@@ -157,7 +156,7 @@ FORGED = {
     "another interval": (
         bundles.INDEX,
         record(lambda r: r["figures"]["rates"]["overall"].update(low=0.9999)),
-        r"overall 100.0% \(100.0 to 100.0\) of 2 cases, but its verdicts give 100.0% \(",
+        "rates overall low 0.9999, but its verdicts give",
     ),
 }
 
