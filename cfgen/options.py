@@ -78,7 +78,7 @@ def _not_empty(text: str) -> str:
     return text
 
 
-_NOT_EMPTY = Spelling("a Python or a command that starts one", _not_empty)
+_NOT_EMPTY = Spelling("PYTHON|COMMAND", _not_empty)
 Where = Annotated[
     str,
     Spelling("CONDITION", _not_empty),

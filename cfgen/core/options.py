@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
 
 import attrs
 
@@ -149,13 +149,18 @@ def text_path(value: Place) -> str:
     return cast(str, value)
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Options:
     """Base of options classes: what is given is read by the fields' annotations; all faults are named together.
+
+    Attributes:
+        given: names of the options that a caller of :func:`function_of` gave, be it with their defaults.
 
     Raises:
         InputError: a value of another type, or out of its range.
     """
+
+    given: ClassVar[frozenset[str]] = frozenset()
 
     def __attrs_post_init__(self) -> None:
         values = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
@@ -176,7 +181,9 @@ def function_of(options: Callable[P, O], work: Callable[[O], R]) -> Callable[P, 
             raise TypeError(
                 f"{call.__name__}: unknown option '{name}'{did_you_mean(name, signature.parameters)}"
             )
-        return work(options(*args, **kwargs))
+        made = options(*args, **kwargs)
+        object.__setattr__(made, "given", frozenset(signature.bind(*args, **kwargs).arguments))
+        return work(made)
 
     signature = call.__signature__ = signature_of(cast(type, options))  # type: ignore[attr-defined]
     call.__name__ = call.__qualname__ = work.__name__.removeprefix("_")
@@ -266,7 +273,8 @@ def from_text(annotation: Any, texts: Sequence[str]) -> Any:
         expected = spelling.shape if spelling else kind.words if kind else "a value"
         if limit := _extra(annotation, Range):
             expected = limit.words
-        raise InputError(f"expected {expected}, found '{' '.join(texts)}'") from None
+        words = f"'{' '.join(texts)}'" if any(map(str.strip, texts)) else "nothing; leave it out for its default"
+        raise InputError(f"expected {expected}, found {words}") from None
     return value
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.core.engines.registry import default_jobs
-from cfgen.core.options import split as names
 from cfgen.core.paths import scenarios_dir
 from cfgen.judge.registry import make_judge
 from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
@@ -95,9 +94,8 @@ def estimate(experiment: Experiment) -> Estimate:
     Raises:
         InputError: there are no scenes.
     """
-    bench = Path(experiment.bench)
-    store = Store(bench) if (bench / MARKER).is_file() else None
-    arms = dict.fromkeys(("original", *names(experiment.score.arms)))
+    store = Store(experiment.bench) if (experiment.bench / MARKER).is_file() else None
+    arms = {"original", *experiment.score.arms}
     steps = [_build(experiment, store)]
     for planner in experiment.planners:
         steps.append(_answers(experiment, planner, len(arms), store))
@@ -111,7 +109,7 @@ def _build(experiment: Experiment, store: Store | None) -> Step:
     part = experiment.build
     finished = min(part.n, len(store.case_ids())) if store else 0
     remaining = part.n - finished
-    edits = 1 + len(names(part.controls)) + len(part.distances)
+    edits = 1 + len(part.controls) + len(part.distances)
     frames, pixels, scene_bytes = _scene(part.scenes)
     size = int(remaining * ((1 + edits * frames) * pixels * _PNG_BYTES + scene_bytes))
     jobs = part.jobs or default_jobs()
@@ -129,9 +127,9 @@ def _build(experiment: Experiment, store: Store | None) -> Step:
     )
 
 
-def _scene(folder: str | None) -> tuple[int, float, float]:
+def _scene(folder: Path | None) -> tuple[int, float, float]:
     """Frames, pixels of the front camera's, and bytes on disk, of the first scene."""
-    first = find_scenes(Path(folder) if folder else scenarios_dir() / "scenes")[0]
+    first = find_scenes(folder or scenarios_dir() / "scenes")[0]
     scene = load_scene(first).scene
     size = sum(file.stat().st_size for file in first.rglob("*") if file.is_file())
     return len(scene.frames), scene.front.width * scene.front.height, size
@@ -154,7 +152,7 @@ def _answers(experiment: Experiment, planner: PlannerPart, arms: int, store: Sto
 def _verdicts(
     experiment: Experiment, planner: PlannerPart, judge: JudgePart, arms: int, store: Store | None
 ) -> Step:
-    options = judge.all_options
+    options = experiment.pair(planner, judge).judge_settings
     transport = make_judge(judge.judge, None, **options)
     label = f"{planner.name or planner.planner} under {transport.name}"
     every = experiment.build.n * arms * experiment.score.repeats

@@ -4,25 +4,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel
+import attrs
 
-from cfgen import library
 from cfgen.benchmark.builder import distance_name
-from cfgen.build import check_build
+from cfgen.build import build, check_build
 from cfgen.core.errors import CfgenError, InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.files import told
 from cfgen.core.network import Network, limited
-from cfgen.core.object_store import is_url, working_copy
-from cfgen.core.options import Place, Quiet, checked, field_types, read, signature_of
+from cfgen.core.options import Place, Quiet, checked
+from cfgen.judge.protocol import Judge
 from cfgen.judge.registry import create_judge, make_judge
+from cfgen.library import report
 from cfgen.library.benchmark import Benchmark, Run
 from cfgen.library.estimate import Estimate, estimate
 from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
-from cfgen.options import BuildOptions, ReportOptions, ScoreOptions
 from cfgen.planners.check import check_planner
 from cfgen.report import Report, check_target_beside, default_target
+from cfgen.score import score
 
 
 @dataclass(frozen=True)
@@ -66,45 +66,24 @@ def carry_out(
 ) -> Outcome:
     """See :func:`run`. Each step goes on where it was interrupted; ``told_before`` gets the estimate first."""
     experiment = Experiment.read(file)
-    if is_url(experiment.bench):
-        experiment = experiment.model_copy(update={"bench": str(working_copy(experiment.bench))})
     check(file, experiment, ready=not dry_run)
     expected = estimate(experiment)
     told_before(expected)
     if dry_run:
         return Outcome(expected)
-    bench = library.build(experiment.bench, quiet=quiet, **_arguments(experiment.build))
+    build(attrs.evolve(experiment.build, quiet=quiet))
+    bench = Benchmark(experiment.bench)
     shortfalls = [bench.shortfall] if bench.shortfall else []
     runs: list[Run] = []
     for planner in experiment.planners:
         for judge in experiment.judges:
             try:
-                runs.append(_score(bench, planner, judge, experiment, quiet))
+                summary = score(attrs.evolve(experiment.pair(planner, judge), quiet=quiet))
+                runs.append(Run(bench, summary.planner, summary.judge, summary))
             except (CfgenError, Shortfall) as error:  # one planner or judge; the others go on
                 shortfalls.append(f"{planner.name or planner.planner} under {judge.judge}: {error}")
-    written = library.report(bench, **_arguments(experiment.report)) if runs else None
+    written = report(**attrs.asdict(experiment.report, recurse=False)) if runs else None
     return Outcome(expected, bench, tuple(runs), written, tuple(shortfalls))
-
-
-def _score(
-    bench: Benchmark, planner: PlannerPart, judge: JudgePart, experiment: Experiment, quiet: bool
-) -> Run:
-    return library.score(
-        bench,
-        planner.planner,
-        name=planner.name,
-        planner_options=planner.options,
-        judge=judge.judge,
-        judge_options=judge.options,
-        votes=judge.votes,
-        rubric=judge.rubric,
-        quiet=quiet,
-        **_arguments(experiment.score),
-    )
-
-
-def _arguments(part: BaseModel) -> dict[str, Any]:
-    return {name: getattr(part, name) for name in type(part).model_fields}
 
 
 # --- what would be refused ------------------------------------------------------------------------------
@@ -124,24 +103,18 @@ def check(file: Path, experiment: Experiment, ready: bool) -> None:
 
 
 def _faults(experiment: Experiment, ready: bool) -> Iterator[str]:
-    wrong: dict[str, list[str]] = {}
-    for section, options in (("build", BuildOptions), ("score", ScoreOptions), ("report", ReportOptions)):
-        values = _arguments(getattr(experiment, section))
-        wrong[section] = list(_fault("", partial(_read_section, options, values, f"{section}.")))
-        yield from wrong[section]
-    if not wrong["build"]:
-        if not wrong["score"]:
-            yield from _arms(experiment)
-        yield from _fault("build", partial(_check_build, experiment, ready))
-    yield from _fault("report.out", partial(_check_target, experiment))
-    if wrong["score"]:  # the rest is asked on its terms: how long to wait, whom to reach
-        experiment = experiment.model_copy(update={"score": _readable(experiment.score)})
-    names: dict[str, int] = {}
-    for i, planner in enumerate(experiment.planners):
-        yield from _fault(f"planners.{i}", partial(_check_planner, experiment, planner, i, names))
-    judges: dict[str, int] = {}
-    for i, judge in enumerate(experiment.judges):
-        yield from _fault(f"judges.{i}", partial(_check_judge, experiment, judge, i, judges, ready))
+    yield from _arms(experiment)
+    yield from _fault("build", lambda: check_build(attrs.evolve(experiment.build, quiet=True), ready))
+    out = experiment.report.out or default_target(experiment.bench)
+    yield from _fault("report.out", lambda: check_target_beside(out, experiment.bench))
+    make = create_judge if ready else make_judge
+    with limited(Network(experiment.score.offline, experiment.score.allow_hosts)):
+        names: dict[str, int] = {}
+        for i, planner in enumerate(experiment.planners):
+            yield from _fault(f"planners.{i}", partial(_check_planner, experiment, planner, i, names))
+        names = {}
+        for i, judge in enumerate(experiment.judges):
+            yield from _fault(f"judges.{i}", partial(_check_judge, experiment, judge, i, names, make))
 
 
 def _fault(where: str, work: Callable[[], None]) -> Iterator[str]:
@@ -156,21 +129,11 @@ def _fault(where: str, work: Callable[[], None]) -> Iterator[str]:
         yield f"{name} {rest}" if field and not field.endswith(":") else f"{name}: {rest}" if name else rest
 
 
-def _read_section(options: type, values: dict[str, Any], where: str) -> None:
-    defaults = {name: parameter.default for name, parameter in signature_of(options).parameters.items()}
-    places = {"out": "bench", "bench": "bench", "planner": "cruise"}
-    read(field_types(options), {**defaults, **places, **values}, where)
-
-
-def _score_options(experiment: Experiment) -> ScoreOptions:
-    return ScoreOptions("bench", "cruise", **_arguments(experiment.score))
-
-
 def _arms(experiment: Experiment) -> Iterator[str]:
     controls = experiment.build.controls
     distances = [distance_name(factor) for factor in experiment.build.distances if factor != 1.0]
     built = ["original", "hazard", "rerun", *controls, *distances]
-    for arm in _score_options(experiment).arms:
+    for arm in experiment.score.arms:
         if arm in built:
             continue
         if arm in ("null", "nuisance"):
@@ -182,35 +145,17 @@ def _arms(experiment: Experiment) -> Iterator[str]:
             yield f"score.arms: '{arm}' is no arm{near}; expected any of {', '.join(built)}"
 
 
-def _check_build(experiment: Experiment, ready: bool) -> None:
-    check_build(BuildOptions(experiment.bench, quiet=True, **_arguments(experiment.build)), ready)
-
-
-def _check_target(experiment: Experiment) -> None:
-    bench, out = Path(experiment.bench), experiment.report.out
-    check_target_beside(Path(out) if out else default_target(bench), bench)
-
-
-def _readable(score: BaseModel) -> BaseModel:
-    """With the defaults in place of what is out of its range."""
-    whom = {name: getattr(score, name) for name in ("offline", "allow_hosts")}
-    return type(score)(**whom)
-
-
 def _check_planner(experiment: Experiment, planner: PlannerPart, index: int, names: dict[str, int]) -> None:
-    score = _score_options(experiment)
-    with limited(Network(score.offline, score.allow_hosts)):
-        name = check_planner(planner.planner, planner.options, planner.name, score.startup_timeout_s)
+    startup_s = experiment.score.startup_timeout_s
+    name = check_planner(planner.planner, planner.options, planner.name, startup_s)
     _once(name, index, names, "planners", "name: ...")
 
 
 def _check_judge(
-    experiment: Experiment, judge: JudgePart, index: int, names: dict[str, int], ready: bool
+    experiment: Experiment, judge: JudgePart, index: int, names: dict[str, int], make: Callable[..., Judge]
 ) -> None:
-    score = _score_options(experiment)
-    make = create_judge if ready else make_judge
-    with limited(Network(score.offline, score.allow_hosts)):
-        name = make(judge.judge, None, judge.rubric, **judge.all_options).name
+    options = experiment.pair(experiment.planners[0], judge)
+    name = make(options.judge, None, options.rubric, **options.judge_settings).name
     _once(name, index, names, "judges", "options: {name: ...}")
 
 

@@ -1,42 +1,23 @@
 """One file that says what to build, whom to score, who judges and where the report goes."""
 
-import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+import attrs
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.files import faults_of, read_yaml, told
-from cfgen.core.object_store import is_url
-from cfgen.core.options import signature_of
+from cfgen.core.object_store import is_url, working_copy
+from cfgen.core.options import field_types, read, signature_of
 from cfgen.judge.rubrics.registry import is_file
 from cfgen.options import DEFAULT_RUBRIC, BuildOptions, ReportOptions, ScoreOptions
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-def _part(options: type, without: set[str], required: str = "") -> Any:
-    """The fields of an options class, with their types and defaults, as a section of the file."""
-    fields: dict[str, Any] = {}
-    for name, parameter in signature_of(options).parameters.items():
-        if name not in without:
-            fields[name] = (parameter.annotation, ... if name == required else parameter.default)
-    return create_model(options.__name__, __base__=_Part, **fields)
-
-
-#: what the sections 'planners' and 'judges' say
-_OTHERS = {"planner", "name", "planner_options", "judge", "judge_options", "votes", "rubric"}
-if TYPE_CHECKING:
-    _Build: TypeAlias = Any
-    _Score: TypeAlias = Any
-    _Report: TypeAlias = Any
-else:
-    _Build = _part(BuildOptions, {"out", "quiet", "definition"}, required="n")
-    _Score = _part(ScoreOptions, {"bench", "quiet"} | _OTHERS)
-    _Report = _part(ReportOptions, {"bench"})
 
 
 class PlannerPart(_Part):
@@ -55,10 +36,6 @@ class JudgePart(_Part):
     votes: int | None = Field(default=None, ge=1)
     rubric: str = DEFAULT_RUBRIC
 
-    @property
-    def all_options(self) -> dict[str, Any]:
-        return self.options if self.votes is None else {**self.options, "votes": self.votes}
-
 
 class Guess(_Part):
     """What cfgen cannot know: seconds for one picture of a generative inpainter, one answer of a planner, one reply of
@@ -70,20 +47,39 @@ class Guess(_Part):
     answer_usd: float | None = Field(default=None, ge=0)
 
 
-class Experiment(_Part):
+class _File(_Part):
+    bench: str
+    build: dict[str, Any]
+    planners: list[PlannerPart] = Field(min_length=1)
+    judges: list[JudgePart] = Field(default=[JudgePart(judge="offline")], min_length=1)
+    score: dict[str, Any] = Field(default_factory=dict)
+    report: dict[str, Any] = Field(default_factory=dict)
+    estimate: Guess = Guess()
+
+
+#: what the sections 'planners' and 'judges' say, and what no section does
+_OTHERS = {"planner", "name", "planner_options", "judge", "judge_options", "votes", "rubric"}
+_NOT_HERE = {"bench", "out", "quiet", "definition"}
+
+
+@dataclass(frozen=True)
+class Experiment:
     """``experiment.yaml``. The sections ``build``, ``score`` and ``report`` take what the functions of these names do.
 
     Paths of ``bench``, ``build.scenes``, ``build.taxonomy``, ``report.out``, rubrics' and ``.jsonl`` planners' are
     relative to the file; those within options are as they are given.
+
+    Attributes:
+        score: without planner and judge, which :meth:`pair` adds.
     """
 
-    bench: str
-    build: _Build
-    planners: tuple[PlannerPart, ...] = Field(min_length=1)
-    judges: tuple[JudgePart, ...] = Field(default=(JudgePart(judge="offline"),), min_length=1)
-    score: _Score = Field(default_factory=_Score)
-    report: _Report = Field(default_factory=_Report)
-    estimate: Guess = Guess()
+    bench: Path
+    build: BuildOptions
+    score: ScoreOptions
+    report: ReportOptions
+    planners: tuple[PlannerPart, ...]
+    judges: tuple[JudgePart, ...]
+    estimate: Guess
 
     @classmethod
     def read(cls, file: Path) -> Self:
@@ -96,45 +92,94 @@ class Experiment(_Part):
             raise InputError(
                 f"{file}: expected a mapping with 'bench', 'build' and 'planners', found {repr(content)[:80]}"
             )
-        try:  # as JSON, so that lists may be tuples while all else is strict
-            experiment = cls.model_validate_json(json.dumps(_words(content), default=str))
+        content = _named(content)
+        faults = []
+        try:
+            parts = _File.model_validate(content)
         except ValidationError as error:
-            raise InputError(f"{file}: {told(faults_of(error, cls))}") from error
-        if "where" in experiment.build.model_fields_set and not experiment.build.where.strip():
-            raise InputError(
-                f"{file}: build.where: expected a condition, found nothing; leave it out for all scenes"
-            )
-        return experiment.relative_to(file.parent)
+            faults = faults_of(error, _File)
+        sections = {"build": BuildOptions, "score": ScoreOptions, "report": ReportOptions}
+        values: dict[str, dict[str, Any]] = {}
+        for section, options in sections.items():
+            if isinstance(content.get(section, {}), dict):
+                try:
+                    values[section] = _section(options, content.get(section, {}), section)
+                except InputError as error:
+                    faults += str(error).split("; ")
+        if faults:
+            raise InputError(f"{file}: {told(faults)}")
 
-    def relative_to(self, folder: Path) -> Self:
-        def there(path: Any) -> str | None:
-            return None if path is None else str(folder / Path(path).expanduser())
+        def there(path: Path | str) -> Path:
+            return file.parent / Path(path).expanduser()
 
-        build = self.build.model_copy(
-            update={"scenes": there(self.build.scenes), "taxonomy": there(self.build.taxonomy)}
-        )
-        planners = tuple(
-            p.model_copy(update={"planner": there(p.planner)}) if p.planner.endswith(".jsonl") else p
-            for p in self.planners
-        )
-        judges = tuple(
-            j.model_copy(update={"rubric": there(j.rubric)}) if is_file(j.rubric) else j for j in self.judges
-        )
-        report = self.report.model_copy(update={"out": there(self.report.out)})
-        changed = {
-            "bench": self.bench if is_url(self.bench) else there(self.bench),
-            "build": build,
-            "planners": planners,
-            "judges": judges,
-            "report": report,
+        bench = working_copy(parts.bench) if is_url(parts.bench) else there(parts.bench)
+        located = {
+            (section, name): there(values[section][name])
+            for section, name in (("build", "scenes"), ("build", "taxonomy"), ("report", "out"))
+            if values[section].get(name)
         }
-        return self.model_copy(update=changed)
+        for (section, name), path in located.items():
+            values[section][name] = path
+        return cls(
+            bench,
+            BuildOptions(bench, **values["build"]),
+            ScoreOptions(bench, "cruise", **values["score"]),
+            ReportOptions(bench, **values["report"]),
+            tuple(
+                p.model_copy(update={"planner": str(there(p.planner))}) if p.planner.endswith(".jsonl") else p
+                for p in parts.planners
+            ),
+            tuple(
+                j.model_copy(update={"rubric": str(there(j.rubric))}) if is_file(j.rubric) else j
+                for j in parts.judges
+            ),
+            parts.estimate,
+        )
+
+    def pair(self, planner: PlannerPart, judge: JudgePart) -> ScoreOptions:
+        """How one planner is scored under one judge."""
+        return attrs.evolve(
+            self.score,
+            planner=planner.planner,
+            name=planner.name,
+            planner_options=planner.options,
+            judge=judge.judge,
+            judge_options=judge.options,
+            votes=judge.votes,
+            rubric=judge.rubric,
+        )
 
 
-def _words(content: Any) -> Any:
+def _section(options: type, given: Mapping[str, Any], section: str) -> dict[str, Any]:
+    """What a section says, as an options class takes it.
+
+    Raises:
+        InputError: names each field that is missing, unknown or does not fit.
+    """
+    without = _NOT_HERE - {"out"} if options is ReportOptions else _NOT_HERE
+    without = without | _OTHERS if options is ScoreOptions else without
+    fields = {name: kind for name, kind in field_types(options).items() if name not in without}
+    faults = [
+        f"{section}.{name}: unknown field{did_you_mean(str(name), fields)}, expected one of {', '.join(fields)}"
+        for name in given
+        if name not in fields
+    ]
+    if options is BuildOptions and "n" not in given:
+        faults.append("build.n: expected this field, found none")
+    defaults = signature_of(options).parameters
+    try:
+        values = read(
+            fields, {name: given.get(name, defaults[name].default) for name in fields}, f"{section}."
+        )
+    except InputError as error:
+        faults.append(str(error))
+    if faults:
+        raise InputError("; ".join(faults))
+    return {name: values[name] for name in given}
+
+
+def _named(content: dict[str, Any]) -> dict[str, Any]:
     """A bare name stands for its part, and YAML's ``null`` for the control arm of that name."""
-    if not isinstance(content, dict):
-        return content
     content = dict(content)
     for key, field in (("planners", "planner"), ("judges", "judge")):
         if isinstance(content.get(key), list):

@@ -182,16 +182,14 @@ def build_definition(options: BuildOptions) -> BuildReport:
         key: tuple(value) if isinstance(value, list) else value for key, value in target.options.items()
     }
     defaults = BuildOptions()
-    for field in attrs.fields(BuildOptions):
-        value = getattr(options, field.name)
-        if field.name in _OPEN or value in (getattr(defaults, field.name), frozen.get(field.name)):
-            continue
-        expected = (
-            f"with {frozen[field.name]}, found {value}" if field.name in frozen else "with its own options"
-        )
-        raise InputError(
-            f"--{field.name.replace('_', '-')}: '{target.name}' is frozen {expected}; leave it out"
-        )
+    for name in {field.name for field in attrs.fields(BuildOptions)} - _OPEN:
+        value, default = getattr(options, name), getattr(defaults, name)
+        expected = frozen.get(name, default)
+        if value != expected and (name in options.given or value != default):
+            raise InputError(
+                f"--{name.replace('_', '-')}: '{target.name}' is frozen with {expected!r}, found {value!r}; leave it "
+                "out"
+            )
     _check_scenes(target, options.scenes or scenarios_dir() / "scenes")
     _check_decided(target)
     report = build(attrs.evolve(options, definition="", **frozen))

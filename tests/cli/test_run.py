@@ -103,8 +103,7 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
 @pytest.mark.parametrize(
     ("was", "now", "message"),
     [
-        ("n: 2", "n: two", "build.n: input should be a valid integer, found 'two'"),
-        ("n: 2", 'n: "2"', "build.n: input should be a valid integer, found '2'"),
+        ("n: 2", "n: two", "build.n: expected a whole number, found 'two'"),
         ("n: 2", "n: -2", "build.n: expected a whole number above 0, found -2"),
         ("n: 2, ", "", "build.n: expected this field, found none"),
         ("n: 2", "n: 2, n: 3", "key 'n' is given twice (line 3, column 15)"),
@@ -114,7 +113,7 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
             "biuld:",
             "build: expected this field, found none; biuld: unknown field (did you mean 'build'?)",
         ),
-        ("jobs: 1", "job: 1", "build.job: unknown field (did you mean 'jobs'?); expected one of n, seed, "),
+        ("jobs: 1", "job: 1", "build.job: unknown field (did you mean 'jobs'?)"),
         ("jobs: 1", "jobs: -1", "build.jobs: expected a number of processes"),
         ("jobs: 1", "hazards: cone_lin", "key 'hazards' is given twice"),
         (
@@ -122,7 +121,7 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
             "cone_lin",
             "build: hazard 'cone_lin' is not in the taxonomy (did you mean 'cone_line'?)",
         ),
-        ("panels: 1", "panels: many", "report.panels: input should be a valid integer"),
+        ("panels: 1", "panels: many", "report.panels: expected a whole number"),
         ("panels: 1", "panels: -1", "report.panels: expected a whole number of at least 0, found -1"),
         ("panels: 1", "planners: []", "report.planners: expected one name at least, found ''"),
         ("report:", "score: {arms: []}\nreport:", "score.arms: expected one name at least, found ''"),
@@ -137,7 +136,6 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
         ("jobs: 1", "inpainter: oils", "inpainter 'oils' is not known"),
         ("jobs: 1", "scenes: nowhere", "nowhere"),
         ("jobs: 1", "where: sped > 3", "build.where 'sped > 3': no scene has a tag 'sped' (did you mean"),
-        ("jobs: 1", "where: ''", "build.where: expected a condition, found nothing; leave it out"),
         ("report:", "judges: [jury]\nreport:", "judge 'jury' is not known"),
         ("report:", "judges: [{judge: offline, options: {nose: 1}}]\nreport:", "nose"),
         ("bench: out/bench", "bench: [", "not readable as YAML"),
@@ -204,14 +202,6 @@ def test_many_mistakes_are_told_together(tmp_path: Path):
     err = run("run", written(tmp_path, SMALL.replace("panels: 1", fields)))[2]
     assert err.count("unknown field") == 10
     assert "; and 4 more" in err
-
-
-def test_mistakes_of_all_kinds_are_told_together(tmp_path: Path):
-    text = SMALL.replace("n: 2", "n: -2").replace("- cruise", "- cruize").replace("panels: 1", "panels: -1")
-    code, _, err = run("run", written(tmp_path, text + "score: {repeats: 0}\njudges: [offlin]\n"))
-    assert code == 2
-    for place in ("build.n: ", "report.panels: ", "score.repeats: ", "planners.0: ", "judges.0: "):
-        assert place in err
 
 
 @pytest.mark.parametrize(

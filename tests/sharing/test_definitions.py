@@ -85,7 +85,11 @@ def test_its_own_options_and_scenes_are_all_it_takes(frozen: Path, scenes: Path,
     assert _build(frozen, tmp_path / "new", scenes, "--engine-options", "a=1") == 2
     assert "engine 'processes'" in capsys.readouterr().err
     assert _build(frozen, tmp_path / "new", scenes, "--attempts", "9") == 2
-    assert "--attempts: 'mini-v1' is frozen with its own options" in capsys.readouterr().err
+    assert "--attempts: 'mini-v1' is frozen with 4, found 9" in capsys.readouterr().err
+    assert _build(frozen, tmp_path / "new", scenes, "--n", str(BuildOptions().n)) == 2, (
+        "though it is the default"
+    )
+    assert "--n: 'mini-v1' is frozen with 2, found 66; leave it out" in capsys.readouterr().err
     theirs = shutil.copytree(scenes, tmp_path / "theirs")
     gone, changed, _ = sorted(path.name for path in theirs.iterdir())
     shutil.rmtree(theirs / gone)
