@@ -137,7 +137,6 @@ class Api:
 
     def close(self) -> None:
         """End what runs in the background."""
-        self.case_index.close()
         self.jobs.end()
 
     def warm_up(self) -> None:

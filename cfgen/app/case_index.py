@@ -1,16 +1,14 @@
 """The benchmark's cases as the app lists them: read once, and again only where a file changed."""
 
-import contextlib
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cfgen.app.reviews import current, identifier
-from cfgen.app.similarity import SimilarityIndex
 from cfgen.core.disk_backed import FileIndex
-from cfgen.core.errors import CfgenError, StoreError
+from cfgen.core.errors import StoreError
 from cfgen.core.files import read_json, read_record
 from cfgen.records import ReviewFile
 from cfgen.storage.listing import Refused, Short, short_cases, short_rejections
@@ -20,7 +18,6 @@ T = TypeVar("T")
 _BAND_M = 20
 #: m; two of one hazard in one scene that stand no farther apart are much the same picture
 _TWIN_M = 3.0
-_AFTER_S, _PAUSE_S = 1.0, 0.02
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,6 @@ class Entry:
     recognition: str = ""
     distance: float | None = None
     lateral: float = 0.0
-    box: tuple[float, float, float, float] | None = None
 
     @property
     def band(self) -> str:
@@ -64,8 +60,6 @@ class CaseIndex:
         self._refused: FileIndex = {}
         #: what lists need of a case, and the line it became
         self._entries: dict[str, tuple[Short | Refused, Entry]] = {}
-        self._similarity = SimilarityIndex(store.work / "looks.json")
-        self._looked: tuple[str, ...] = ()
 
     def entries(self) -> list[Entry]:
         """Every case that is here, accepted, rejected or refused, in the order of the ids."""
@@ -93,17 +87,16 @@ class CaseIndex:
         return files
 
     def queue(self, name: str) -> list[dict[str, Any]]:
-        """The entries with what ``name`` and what others decided, and what much resembles another."""
+        """The entries with what ``name`` and what others decided, and what stands where another does."""
         reviews, entries = self.reviews(), self.entries()
-        twins = _twins(entries, self._similarity.alike())
+        twins = _twins(entries)
         drives = {scene: self._drive(scene) for scene in {e.scene for e in entries}}
-        self._look_later(entries)
         rows = []
         for entry in entries:
             decisions = {f.rater: r.decision for f in reviews.get(entry.id, ()) if (r := current(f.history))}
             rows.append(
                 {
-                    **{k: v for k, v in vars(entry).items() if k != "box"},
+                    **vars(entry),
                     "mine": decisions.pop(name, ""),
                     "others": [[rater, decision] for rater, decision in decisions.items()],
                     "band": entry.band,
@@ -112,31 +105,6 @@ class CaseIndex:
                 }
             )
         return rows
-
-    def look(self, pause: Callable[[], object] = lambda: None) -> None:
-        """Learn which cases look alike; as long as pictures are new, some ms for each."""
-        entries = [e for e in self.entries() if e.box]
-        self._similarity.learn(
-            ((e.id, place_of(self.store, e.id) / "augmented.png", e.box or ()) for e in entries), pause
-        )
-
-    def close(self) -> None:
-        """ImageHash at no more pictures."""
-        self._similarity.stop.set()
-
-    def _look_later(self, entries: Sequence[Entry]) -> None:
-        """In the background where cases have come or gone, after what was asked for is on the screen."""
-        ids = tuple(e.id for e in entries)
-        with self._lock:
-            unchanged, self._looked = self._looked == ids, ids
-        if not unchanged:
-            threading.Thread(target=self._look_soon, daemon=True).start()
-
-    def _look_soon(self) -> None:
-        stop = self._similarity.stop
-        with contextlib.suppress(CfgenError):  # it will be said when somebody asks for the list
-            if not stop.wait(_AFTER_S):
-                self.look(lambda: stop.wait(_PAUSE_S))
 
     def _drive(self, scene: str) -> str:
         """Where a scene was recorded."""
@@ -162,22 +130,16 @@ class CaseIndex:
         return value
 
 
-def _twins(entries: list[Entry], alike: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Accepted cases that an earlier one much resembles, and that one: the same hazard and place, or the same look."""
+def _twins(entries: list[Entry]) -> dict[str, str]:
+    """Accepted cases of one hazard in one scene that stand where an earlier one does, and that one."""
     places: dict[tuple[str, str], list[Entry]] = {}
-    originals: set[str] = set()
     twins = {}
     for e in entries:
-        if e.status != "accepted" or e.distance is None:
-            continue
-        neighbors = places.setdefault((e.scene, e.hazard), [])
-        near = next((o.id for o in neighbors if _beside(o, e)), "") or min(
-            originals.intersection(alike.get(e.id, ())), default=""
-        )
-        if near:
-            twins[e.id] = near
-        neighbors.append(e)
-        originals.add(e.id)
+        if e.status == "accepted" and e.distance is not None:
+            neighbors = places.setdefault((e.scene, e.hazard), [])
+            if near := next((o for o in neighbors if _beside(o, e)), None):
+                twins[e.id] = near.id
+            neighbors.append(e)
     return twins
 
 
@@ -200,7 +162,6 @@ def _accepted(case: Short) -> Entry:
         recognition=_recognition(case["gates"]),
         distance=place["distance_m"],
         lateral=place["lateral_m"],
-        box=tuple(place["box_px"]),
     )
 
 
@@ -228,7 +189,6 @@ def _refused(rejection: Refused) -> Entry:
         recognition=base.recognition if base else "",
         distance=base.distance if base else None,
         lateral=base.lateral if base else 0.0,
-        box=base.box if base else None,
     )
 
 

@@ -174,14 +174,7 @@ def page(case_index: CaseIndex, name: str, query: Mapping[str, Any]) -> dict[str
     if show not in _LISTS:
         raise InputError(f"show: expected one of {', '.join(_LISTS)}, found '{show[:20]}'")
     listed = [row for row in rows if _LISTS[show](row)]
-    facets = {f: str(query.get(f) or "") for f in FACETS}
-    word = str(query.get("find", "")).strip().lower()
-    matches = [
-        row
-        for row in listed
-        if all(row[f] == value for f, value in facets.items() if value)
-        and (not word or word in f"{row['name']} {row['hazard']} {row['scene']} {row['id']}".lower())
-    ]
+    matches = [row for row in listed if _matches(row, query)]
     at = next((i for i, row in enumerate(matches) if row["id"] == query.get("keep")), None)
     start = (at if at is not None else _first_row(query, len(matches))) // PAGE * PAGE
     accepted = [row for row in rows if row["status"] == "accepted"]
@@ -199,6 +192,12 @@ def page(case_index: CaseIndex, name: str, query: Mapping[str, Any]) -> dict[str
         },
         "wanted": case_index.store.benchmark.n,
     }
+
+
+def _matches(row: Mapping[str, Any], query: Mapping[str, Any]) -> bool:
+    text = f"{row['name']} {row['hazard']} {row['scene']} {row['id']}".lower()
+    facets = all(row[f] == query[f] for f in FACETS if query.get(f))
+    return facets and str(query.get("find", "")).strip().lower() in text
 
 
 def _thumbnails(store: Store, row: Mapping[str, Any]) -> dict[str, str]:

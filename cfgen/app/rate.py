@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.app.campaigns.known import WHY, frame_of, known_rollouts, lent
+from cfgen.app.campaigns.gold_answers import WHY, frame_of, known_rollouts, lent
 from cfgen.app.campaigns.log import append, items_of, last, log_of, seat_of
 from cfgen.app.pictures import shrunk
 from cfgen.app.reviews import append_rating, person, words
@@ -27,12 +27,10 @@ from cfgen.records import (
     DIMENSIONS,
     PLAN_DT,
     Campaign,
-    CampaignEntry,
     CampaignItem,
     Case,
     Dimension,
     Placement,
-    Rating,
     RatingFile,
     Rollout,
     Score,
@@ -91,14 +89,10 @@ def given_scores(scores: Mapping[str, Any]) -> dict[Dimension, Score | None]:
     checked: dict[Dimension, Score | None] = {}
     for dimension in DIMENSIONS:
         score: Any = scores.get(dimension, "nothing")
-        if score is not None and (not _is_score(score)):
+        if score is not None and not (type(score) is int and score in (0, 1, 2)):
             raise InputError(f"{dimension}: expected 0, 1, 2 or X (null), found {str(score)[:40]!r}")
         checked[dimension] = score
     return checked
-
-
-def _is_score(value: object) -> bool:
-    return type(value) is int and value in (0, 1, 2)
 
 
 def excluded(scores: Scores) -> str:
@@ -184,6 +178,12 @@ class RatingTask:
         return self.planner, self.case_id, self.arm, self.repeat
 
 
+#: s that a rater looked at an answer, and s of pauses within
+Spent = tuple[float | None, float | None]
+#: answer -> score by dimension
+ScoresOf = dict[tuple[str, str, str, int], Mapping[Any, int | None]]
+
+
 class RatingRoom:
     """Every answer of one benchmark that people rate.
 
@@ -191,7 +191,13 @@ class RatingRoom:
         arms: the pairs that are rated, mixed and hidden which; empty: the hazard's and the sham pairs.
         repeats: answers to each question that are rated, the first ones.
         campaign: rates what it says instead.
+
+    Attributes:
+        compares: shows the answer to the original before the one that is rated.
     """
+
+    compares = True
+    dimensions: tuple[str, ...] = DIMENSIONS
 
     def __init__(
         self,
@@ -251,7 +257,7 @@ class RatingRoom:
             for arm in self.arms
             for repeat in range(self.repeats)
             if (case_id, repeat) in usable[arm]
-            and ((case_id, repeat) in usable["original"] or (case_id, 0) in usable["original"])
+            and (not self.compares or {(case_id, repeat), (case_id, 0)} & usable["original"])
         ]
 
     def progress(self, name: str) -> dict[str, Any]:
@@ -290,24 +296,22 @@ class RatingRoom:
         rated = {p.relative_to(root) for p in root.glob(f"ratings/{person(name)}/*/*.json")}
         return [self._path(name, task).relative_to(root) in rated for task in tasks]
 
-    def _mine(self, name: str, task: RatingTask) -> CampaignEntry | Rating | None:
-        """What this rater saved last."""
+    def _saved(self, name: str, task: RatingTask) -> dict[str, Any] | None:
+        """Scores and note that this rater saved last."""
         if self.campaign:
-            return last(log_of(self.store, self.campaign, person(name))).get(_id(task))
+            entry = last(log_of(self.store, self.campaign, person(name))).get(_id(task))
+            return {"scores": dict(entry.scores), "note": entry.note} if entry else None
         path = self._path(name, task)
-        return read_record(path, RatingFile).history[-1] if path.is_file() else None
+        rating = read_record(path, RatingFile).history[-1] if path.is_file() else None
+        return {"scores": dict(rating.scores), "note": rating.note} if rating else None
 
     def question(self, name: str, token: str) -> dict[str, Any]:
         """What the rater sees of one answer: never the planner, the judge, the arm or the hazard's name."""
         task = self._task(name, token)
         if gone := self._gone(name, task):
             return gone
-        mine = self._mine(name, task)
-        return {
-            **self._shown(task, scored=mine is not None),
-            "mine": {"scores": dict(mine.scores), "note": mine.note} if mine else None,
-            "training": _trains(task),
-        }
+        mine = self._saved(name, task)
+        return {**self._shown(task, scored=mine is not None), "mine": mine, "training": _trains(task)}
 
     def seen_by_manager(self, item: CampaignItem) -> dict[str, Any]:
         """The same of any answer of the campaign, with what was added; its pictures are the manager's."""
@@ -319,20 +323,22 @@ class RatingRoom:
     def _shown(self, task: RatingTask, scored: bool) -> dict[str, Any]:
         before, after = self._rollouts(task)
         case, token = self.store.case(task.case_id), task.token
-        address = f"picture/rate/{token}"
+        before_at, after_at = (
+            f"picture/rate/{token}/{side}" for side in ("before" if self.compares else "after", "after")
+        )
         times = self._asker.front_times(case)
         return {
             "token": token,
-            "original": f"{address}/before",
-            "augmented": f"{address}/after",
+            "original": before_at,
+            "augmented": after_at,
             "strip": [
-                {"t": t, "original": f"{address}/before.{i}", "path": f"{address}/after.{i}"}
+                {"t": t, "original": f"{before_at}.{i}", "path": f"{after_at}.{i}"}
                 for i, t in enumerate(times)
             ],
             **plans(before, after),
             "words": [read(before), read(after)],
             # where it stands would point at it: only once this rater has scored
-            "place": footprint(case, _frame_of(task)) if scored else None,
+            "place": footprint(case, _frame_of(task)) if scored and self.compares else None,
         }
 
     def picture(
@@ -343,12 +349,13 @@ class RatingRoom:
         Every frame is encoded anew, so that its bytes do not tell what wrote the file behind it.
 
         Raises:
-            InputError: it is neither, or this rater was not asked about it.
+            InputError: it is neither, or this rater was not asked about it, or the room shows one frame.
         """
         task = (self._known.get(("", token)) if manages else None) or self._task(name, token)
         side, dot, number = which.partition(".")
-        if side not in ("before", "after") or (dot and not number.isdecimal()):
-            raise InputError(f"picture: expected before or after, found {which[:20]!r}")
+        sides = ("before", "after") if self.compares else ("after",)
+        if side not in sides or (dot and not number.isdecimal()):
+            raise InputError(f"picture: expected {' or '.join(sides)}, found {which[:20]!r}")
         arm = "original" if side == "before" else _frame_of(task)
         data = self._encoded(task.case_id, arm, int(number) if dot else None)
         return (shrunk(data), "image/jpeg") if as_small else (data, "image/png")
@@ -368,7 +375,7 @@ class RatingRoom:
         scores: dict[str, Any],
         note: str = "",
         sure: bool = False,
-        spent: tuple[float | None, float | None] = (None, None),
+        spent: Spent = (None, None),
     ) -> dict[str, Any]:
         """Append a rating and return the progress; ``{"ask": words}`` where the rubric excludes the three together.
 
@@ -377,12 +384,17 @@ class RatingRoom:
             spent: s that the rater looked at it, and s of pauses within.
 
         Raises:
-            InputError: a dimension is missing, a score is not 0, 1, 2 or UNKNOWN (null), or training is still to do.
+            InputError: a score is missing or none of this room's, or training is still to do.
         """
         task = self._task(name, token)
         if gone := self._gone(name, task):
             return gone
         self._train_first(name, task)
+        return self._save(name, task, scores, note, sure, spent)
+
+    def _save(
+        self, name: str, task: RatingTask, scores: dict[str, Any], note: str, sure: bool, spent: Spent
+    ) -> dict[str, Any]:
         checked = given_scores(scores)
         if (why := excluded(checked)) and not sure:
             return {"ask": why}
@@ -411,38 +423,37 @@ class RatingRoom:
         """
         name = person(name)
         tasks = self.tasks(name)
-        if not all(self._done(name, tasks)):
-            remaining = self._done(name, tasks).count(False)
+        remaining = self._done(name, tasks).count(False)
+        if remaining or not tasks:
             raise InputError(
                 f"agreement: {remaining} of {len(tasks)} answers are still to be rated; it shows after the last"
             )
         keys = [task.key for task in tasks if task.item is None or task.item.kind == "answer"]
-        latest = {
-            (f.rater, f.planner, f.case_id, f.arm, f.repeat): f.history[-1].scores
-            for f in self.store.ratings()
-            if f.history
-        }
-        mine = [latest[name, *key] for key in keys]
-        raters: dict[str, list[Any]] = {
-            rater: [latest.get((rater, *key), {}) for key in keys]
-            for rater in sorted({r for r, *_ in latest} - {name})
-        }
-        for judge in sorted(p.name for p in self.store.root.glob("verdicts/*") if p.is_dir()):
-            verdicts = {
-                (v.planner, v.case_id, v.arm, v.repeat): v.scores
-                for planner in {planner for planner, *_ in keys}
-                for v in short_verdicts(self.store, judge, planner)
-            }
-            raters[f"judge {judge}"] = [verdicts.get(key, {}) for key in keys]
+        scores = self._scores({planner for planner, *_ in keys})
+        mine = scores.pop(name, {})
         return [
             {
-                "other": rater_name,
+                "other": rater,
                 "score": d,
-                **compared(((a.get(d), b.get(d)) for a, b in zip(mine, theirs, strict=True))),
+                **compared((mine.get(key, {}).get(d), theirs.get(key, {}).get(d)) for key in keys),
             }
-            for rater_name, theirs in raters.items()
-            for d in DIMENSIONS
+            for rater, theirs in scores.items()
+            for d in self.dimensions
         ]
+
+    def _scores(self, planners: Iterable[str]) -> dict[str, ScoresOf]:
+        """What each rater and each judge gave last."""
+        scores: dict[str, ScoresOf] = {}
+        for f in sorted(self.store.ratings(), key=lambda f: f.rater):
+            if f.history:
+                scores.setdefault(f.rater, {})[f.planner, f.case_id, f.arm, f.repeat] = f.history[-1].scores
+        for judge in sorted(p.name for p in self.store.root.glob("verdicts/*") if p.is_dir()):
+            scores[f"judge {judge}"] = {
+                (v.planner, v.case_id, v.arm, v.repeat): v.scores
+                for planner in planners
+                for v in short_verdicts(self.store, judge, planner)
+            }
+        return scores
 
     def _task(self, name: str, token: str) -> RatingTask:
         key = person(name), token
@@ -502,13 +513,11 @@ def compared(pairs: Iterable[tuple[int | None, int | None]]) -> dict[str, Any]:
 def answered_with_plans(store: Store, planner: str, arm: str) -> frozenset[tuple[str, int]]:
     """Case and repeat of every answer that holds a plan."""
     folder = store.root / "runs" / planner / arm
-    return (
-        _readanswered_with_plans(str(folder), folder.stat().st_mtime_ns) if folder.is_dir() else frozenset()
-    )
+    return _read_answered(str(folder), folder.stat().st_mtime_ns) if folder.is_dir() else frozenset()
 
 
 @lru_cache(maxsize=200)
-def _readanswered_with_plans(folder: str, mtime: int) -> frozenset[tuple[str, int]]:
+def _read_answered(folder: str, mtime: int) -> frozenset[tuple[str, int]]:
     """Without checking every field of thousands of records; what is shown is read in full.
 
     ``mtime`` is new whenever a record was put into the folder.

@@ -1,9 +1,9 @@
 """The rating room for the edges of single answers: one frame, one plan, its words, five questions; blind as ever."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cfgen.app.rate import RatingRoom, RatingTask, answered_with_plans, compared, plans, read
+from cfgen.app.rate import RatingRoom, RatingTask, ScoresOf, Spent
 from cfgen.app.reviews import person
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_each, read_record
@@ -33,22 +33,15 @@ class EdgeRoom(RatingRoom):
         InputError: another rubric.
     """
 
+    compares = False
+    dimensions = (*EDGES, "overall")
+
     def __init__(self, store: Store, rubric: str, arms: Sequence[str] = (), repeats: int = 1) -> None:
         if rubric not in RUBRICS:
             raise InputError(f"--rate-rubric: expected {' or '.join(RUBRICS)}, found '{rubric}'")
         super().__init__(store, tuple(arms) or ("original", "hazard"), repeats)
         self.rubric = rubric
         self._asks = (faithfulness_scene() if rubric == OTHER_READING else FAITHFULNESS).questions
-
-    def _answered(self, planner: str, cases: Sequence[str]) -> list[tuple[str, str, int]]:
-        usable = {arm: answered_with_plans(self.store, planner, arm) for arm in self.arms}
-        return [
-            (case_id, arm, k)
-            for case_id in cases
-            for arm in self.arms
-            for k in range(self.repeats)
-            if (case_id, k) in usable[arm]
-        ]
 
     def progress(self, name: str) -> dict[str, Any]:
         """As of the hazard's room, with the edges in place of its dimensions."""
@@ -71,41 +64,12 @@ class EdgeRoom(RatingRoom):
         rated = self._rated(name)
         return [task.key in rated for task in tasks]
 
-    def question(self, name: str, token: str) -> dict[str, Any]:
-        """One frame, one plan and its words."""
-        task = self._task(name, token)
-        if gone := self._gone(name, task):
-            return gone
-        rollout = self._rollouts(task)[1]
+    def _saved(self, name: str, task: RatingTask) -> dict[str, Any] | None:
         file = self._rated(name).get(task.key)
-        mine = file.history[-1] if file else None
-        address = f"picture/rate/{task.token}"
-        times = self._asker.front_times(self.store.case(task.case_id))
-        strip = [f"{address}/after.{i}" for i in range(len(times))]
-        return {
-            "token": token,
-            "original": f"{address}/after",
-            "augmented": f"{address}/after",
-            "strip": [{"t": t, "original": p, "path": p} for t, p in zip(times, strip, strict=True)],
-            **plans(rollout, rollout),
-            "words": [read(rollout), read(rollout)],
-            "place": None,
-            "training": False,
-            "mine": {
-                "scores": {e: None if v is None else int(v) for e, v in mine.edges.items()},
-                "note": mine.note,
-            }
-            if mine
-            else None,
-        }
-
-    def picture(
-        self, name: str, token: str, which: str, as_small: bool = False, manages: bool = False
-    ) -> tuple[bytes, str]:
-        """As in the hazard's room, but of the answer's own frame alone: another would tell what was added."""
-        if which.startswith("before"):
-            raise InputError("picture: this room shows one frame")
-        return super().picture(name, token, which, as_small, manages)
+        if file is None:
+            return None
+        entry = file.history[-1]
+        return {"scores": _numbers(entry.edges), "note": entry.note}
 
     def _rollouts(self, task: RatingTask) -> tuple[Rollout, Rollout]:
         rollout = read_record(
@@ -113,23 +77,10 @@ class EdgeRoom(RatingRoom):
         )
         return rollout, rollout
 
-    def rate(
-        self,
-        name: str,
-        token: str,
-        scores: dict[str, Any],
-        note: str = "",
-        sure: bool = False,
-        spent: tuple[float | None, float | None] = (None, None),
+    def _save(
+        self, name: str, task: RatingTask, scores: dict[str, Any], note: str, sure: bool, spent: Spent
     ) -> dict[str, Any]:
-        """Append a rating of all five edges: 1 consistent, 0 inconsistent, null cannot tell.
-
-        Raises:
-            InputError: an edge is missing, or has another score.
-        """
-        task = self._task(name, token)
-        if gone := self._gone(name, task):
-            return gone
+        """All five edges: 1 consistent, 0 inconsistent, null cannot tell."""
         verdicts: dict[Edge, bool | None] = {}
         for edge in EDGES:
             score = scores.get(edge, "nothing")
@@ -139,38 +90,23 @@ class EdgeRoom(RatingRoom):
         rate_edges(self.store, self.rubric, person(name), *task.key, verdicts, note)
         return {**self.progress(name), "feedback": None}
 
-    def after_the_last(self, name: str) -> list[dict[str, Any]]:
-        """How the rater agrees with each judge of edges and each other rater, by edge and overall by rule.
-
-        Raises:
-            InputError: answers are still to be rated.
-        """
-        tasks = self.tasks(name)
-        remaining = self._done(name, tasks).count(False)
-        if remaining or not tasks:
-            raise InputError(
-                f"agreement: {remaining} of {len(tasks)} answers are still to be rated; it shows after the last"
-            )
-        keys = [task.key for task in tasks]
+    def _scores(self, planners: Iterable[str]) -> dict[str, ScoresOf]:
         raters = sorted(p.name for p in self.store.root.glob(f"edge_ratings/{self.rubric}/*") if p.is_dir())
-        verdicts = {r: {k: f.history[-1].edges for k, f in self._rated(r).items()} for r in raters}
-        mine = verdicts.pop(person(name))
-        for planner in {planner for planner, *_ in keys}:
+        scores: dict[str, ScoresOf] = {
+            r: {k: _with_overall(f.history[-1].edges) for k, f in self._rated(r).items()} for r in raters
+        }
+        for planner in planners:
             for v in self.store.trace_verdicts(planner):
                 if v.rubric == self.rubric and v.edges:
-                    judge = verdicts.setdefault(f"judge {v.checker}", {})
-                    judge[v.planner, v.case_id, v.arm, v.repeat] = dict(v.edges)
-        return [
-            {
-                "other": rater,
-                "score": edge,
-                **compared((_score(mine[k], edge), _score(theirs.get(k, {}), edge)) for k in keys),
-            }
-            for rater, theirs in verdicts.items()
-            for edge in (*EDGES, "overall")
-        ]
+                    judge = scores.setdefault(f"judge {v.checker}", {})
+                    judge[v.planner, v.case_id, v.arm, v.repeat] = _with_overall(v.edges)
+        return scores
 
 
-def _score(edges: Any, edge: str) -> int | None:
-    value = EdgeVerdicts(edges).overall if edge == "overall" else edges.get(edge)
-    return None if value is None else int(value)
+def _numbers(edges: Mapping[Any, bool | None]) -> dict[Any, int | None]:
+    return {edge: None if holds is None else int(holds) for edge, holds in edges.items()}
+
+
+def _with_overall(edges: Mapping[Any, bool | None]) -> dict[Any, int | None]:
+    """Each edge, and what follows for all of them by rule."""
+    return _numbers({**edges, "overall": EdgeVerdicts(dict(edges)).overall})

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App
 
@@ -87,15 +87,7 @@ def serve_app(
     if add_user:
         return _add_user(file, add_user)
     accounts = _accounts(split(auth), file)
-    from cfgen.app.server import is_loopback
-
-    host = host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1"
-    port = port or int(os.environ.get("GRADIO_SERVER_PORT") or 7860)
-    if not (accounts or open or is_loopback(host)):
-        raise InputError(
-            f"--host {host}: others can reach it there, and there is no login; give --users FILE or "
-            "--auth NAME:PASSWORD, or say --open to let everybody in"
-        )
+    host, port = _address(host, port, protected=bool(accounts) or open)
     from cfgen.app.api import ROOMS, Api
     from cfgen.app.campaigns.create import load
     from cfgen.app.server import check_ready, serve
@@ -117,6 +109,18 @@ def serve_app(
     space = os.environ.get("SPACE_HOST")  # what a hosted Gradio space sets
     serve(api, host, port, accounts, [*([space] if space else []), *split(allow_host)])
     return 0
+
+
+def _address(host: str, port: int, protected: bool) -> tuple[str, int]:
+    from cfgen.app.server import is_loopback
+
+    host = host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1"
+    if not (protected or is_loopback(host)):
+        raise InputError(
+            f"--host {host}: others can reach it there, and there is no login; give --users FILE or "
+            "--auth NAME:PASSWORD, or say --open to let everybody in"
+        )
+    return host, port or int(os.environ.get("GRADIO_SERVER_PORT") or 7860)
 
 
 def _accounts(logins: tuple[str, ...], file: Path | None) -> list["Account"]:
@@ -226,27 +230,26 @@ def _export(
     campaign: CampaignFile,
     *,
     out: Annotated[Place, "File to write."],
-    format: Annotated[Literal["csv", "jsonl"], "Format of the file."] = "csv",  # noqa: A002
 ) -> int:
     """Write a campaign's ratings to a file."""
     from cfgen.app.campaigns.create import load
     from cfgen.app.campaigns.exchange import export
 
-    print(f"{out}: {export(Path(bench), load(Path(campaign)), Path(out), format)} ratings")
+    print(f"{out}: {export(Path(bench), load(Path(campaign)), Path(out))} ratings")
     return 0
 
 
 @checked
 def _import(
     bench: Bench,
-    file: Annotated[Place, "CSV or JSON Lines."],
+    file: Annotated[Place, "CSV."],
     *,
     campaign: Annotated[
         Place | None,
         "The file that 'cfgen campaign create' wrote: whose ratings, gold and training they are.",
     ] = None,
 ) -> int:
-    """Add the ratings in a file to a benchmark."""
+    """Add the ratings in a file to a benchmark: a campaign's, or any made elsewhere."""
     from cfgen.app.campaigns.create import load
     from cfgen.app.campaigns.exchange import import_ratings
 

@@ -1,5 +1,7 @@
 """``cfgen judge`` and ``cfgen planner``: judges looked at before they are trusted, and planners of one's own."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -7,7 +9,7 @@ from cyclopts import App
 
 from cfgen import library
 from cfgen.cli.parsing import add, group
-from cfgen.cli.stories import show_summary
+from cfgen.cli.stories import show_run
 from cfgen.core.errors import Shortfall
 from cfgen.core.options import NewFolder
 from cfgen.core.sanitize import visible
@@ -78,18 +80,8 @@ def _prompt(
 
 
 def _show_runs(runs: "list[Run]", *, bench: Path) -> int:
-    from cfgen.judge.stored import judge_failures, short_verdicts
-
-    short = []
-    for run in runs:
-        assert run.summary is not None
-        show_summary(run.summary)
-        missing = judge_failures(short_verdicts(run.bench.store, run.judge, run.planner))
-        for line in missing.lines("the same command with --retry-failed"):
-            print(visible(line))
-        if why := run.summary.short() or ("verdicts are missing" if missing.short else ""):
-            short.append(f"{run.planner}: {why}")
-    if short:
+    shown = [show_run(run) for run in runs]
+    if short := [f"{summary.planner}: {why}" for summary, why in shown if why]:
         raise Shortfall(visible("; ".join(short)))
     print(f"Next: cfgen report {bench}")
     return 0
@@ -183,25 +175,23 @@ def probe_table(probe: "ProbeRun") -> str:
     from cfgen.records import DIMENSIONS
 
     width = max(map(len, probe.kinds))
+
+    def row(label: str, n: object, value: "Callable[[Dimension], str]", why: str = "") -> str:
+        return f"{label:<{width}}  {n:>4}  {'  '.join(f'{value(d):>8} ' for d in DIMENSIONS)} {why}".rstrip()
+
     lines = [f"{'right answers':<{width}}     n  " + "  ".join(f"{d:>9}" for d in DIMENSIONS)]
     for name, kind in probe.kinds.items():
-        shares = "  ".join(f"{_share(kind, d):>8} " for d in DIMENSIONS)
         why = "; ".join(f"{count} not asked: {reason}" for reason, count in kind.left_out.items())
-        lines.append(f"{name:<{width}}  {kind.n:>4}  {shares} {why}".rstrip())
-    rows: list[tuple[str, Any]] = [("all", probe.accuracy)]
-    unblinded = probe.accuracy_of_told() if probe.blind_to.keys() & probe.kinds.keys() else None
-    if unblinded:
-        rows.append((f"all but {', '.join(probe.blind_to)}", unblinded))
-    for label, shares_of in rows:
-        shares = "  ".join(f"{_or_undefined(shares_of.get(d), '.1%'):>8} " for d in DIMENSIONS)
-        lines.append(f"{label:<{width}}  {probe.n if label == 'all' else '':>4}  {shares}")
-    kappas = "  ".join(f"{_or_undefined(probe.agreement[d].quadratic, '.2f'):>8} " for d in DIMENSIONS)
-    lines.append(f"{'quadratic kappa':<{width}}        {kappas}")
+        lines.append(row(name, kind.n, partial(_share, kind), why))
+    lines.append(row("all", probe.n, lambda d: _or_undefined(probe.accuracy.get(d), ".1%")))
+    if unblinded := probe.blind_to.keys() & probe.kinds.keys() and probe.accuracy_of_told():
+        label = f"all but {', '.join(probe.blind_to)}"
+        lines.append(row(label, "", lambda d: _or_undefined(unblinded.get(d), ".1%")))
+    agreement = probe.agreement
+    lines.append(row("quadratic kappa", "", lambda d: _or_undefined(agreement[d].quadratic, ".2f")))
     for score in (0, 1, 2):
-        recalls = "  ".join(
-            f"{_or_undefined(probe.agreement[d].recall[score], '.0%'):>8} " for d in DIMENSIONS
-        )
-        lines.append(f"{f'recall of {score}':<{width}}        {recalls}")
+        recall = partial(_recall, agreement, score)
+        lines.append(row(f"recall of {score}", "", recall))
     lines += [line for free in (False, True) for line in _twos(probe, free)]
     lines += _contradicted(probe)
     lines.append(f"UNKNOWN where nothing was added: {_or_undefined(probe.unknown_found, '.0%')}")
@@ -210,6 +200,10 @@ def probe_table(probe: "ProbeRun") -> str:
     lines += [f"{kind}: {why}" for kind, why in probe.blind_to.items() if kind in probe.kinds]
     lines.append(f"{probe.cases} cases, each asked about in at least {probe.fewest_kinds} kinds of answers")
     return "\n".join(lines)
+
+
+def _recall(agreement: "Mapping[Dimension, Any]", score: int, dimension: "Dimension") -> str:
+    return _or_undefined(agreement[dimension].recall[score], ".0%")
 
 
 def _share(kind: "ProbeKind", dimension: "Dimension") -> str:

@@ -35,12 +35,12 @@ def add(
 
     Args:
         show: prints what the function returns; its keyword-only arguments are those of the function that have their
-            names (``arguments``: all that the user gave), or options of the command alone.
+            names, or options of the command alone.
         about: help in place of the first paragraph of the function's docstring.
     """
     signature = inspect.signature(function)
     keywords = {} if show is None else _keywords(show)
-    extra = [p for p in keywords.values() if p.name not in (*signature.parameters, "arguments")]
+    extra = [p for p in keywords.values() if p.name not in signature.parameters]
     types = {p.name: p.annotation for p in (*signature.parameters.values(), *extra)}
     work = checked(function)
 
@@ -51,7 +51,7 @@ def add(
         if show is None:
             return int(result or 0)
         defaults = {p.name: p.default for p in signature.parameters.values()}
-        values = {**defaults, **arguments, **own, "arguments": arguments}
+        values = {**defaults, **arguments, **own}
         return show(result, **{key: values[key] for key in keywords if key in values}) or 0
 
     parameters = [_parameter(p) for p in (*signature.parameters.values(), *extra)]

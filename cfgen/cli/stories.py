@@ -1,10 +1,9 @@
 """``cfgen build``, ``score``, ``report``, ``try``, ``run`` and ``bench``."""
 
-import shlex
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App
 
@@ -119,45 +118,35 @@ def _show_counts(title: str, counts: "dict[str, int]") -> None:
 # --- score -----------------------------------------------------------------------------------------------
 
 
-def _show_score(run: "Run", *, arguments: dict[str, Any]) -> int:
-    """What came of a run, and the command that asks again for what failed."""
-    from cfgen.judge.stored import judge_failures, short_verdicts
+def _show_score(run: "Run", *, bench: Path) -> int:
+    """What came of a run, and how to ask again for what failed."""
     from cfgen.options import NOBODY
+
+    summary, short = show_run(run)
+    if short:
+        raise Shortfall(visible(short))
+    if summary.judge == NOBODY:
+        print(f"Next: cfgen judge run {bench} --planners {summary.planner} --judge NAME")
+    else:
+        print(f"Next: cfgen report {bench}")
+    return 0
+
+
+def show_run(run: "Run") -> "tuple[ScoreSummary, str]":
+    """Its summary, printed, and what it fell short of, in words."""
+    from cfgen.judge.stored import judge_failures, short_verdicts
 
     summary = run.summary
     assert summary is not None
-    show_summary(summary)
+    _show_answers(summary)
+    _show_verdicts(summary)
     missing = judge_failures(short_verdicts(run.bench.store, summary.judge, summary.planner))
-    for line in missing.lines(_same_command(arguments)):
+    for line in missing.lines("the same command with --retry-failed"):
         print(visible(line))
-    if short := summary.short():
-        raise Shortfall(visible(short))
-    if summary.judge == NOBODY:
-        print(f"Next: cfgen judge run {arguments['bench']} --planners {summary.planner} --judge NAME")
-    else:
-        print(f"Next: cfgen report {arguments['bench']}")
-    return 1 if missing.short else 0
+    return summary, summary.short() or ("verdicts are missing" if missing.short else "")
 
 
-def _same_command(options: dict[str, Any]) -> str:
-    """``cfgen score`` as it was called, with --retry-failed."""
-    words = ["cfgen", "score", str(options["bench"]), "--planner", str(options["planner"])]
-    for name, value in options.items():
-        if name in ("bench", "planner", "retry_failed", "retry_all", "quiet"):
-            continue
-        flag = f"--{name.replace('_', '-')}"
-        if value is True:
-            words.append(flag)
-        elif isinstance(value, dict):
-            words += [word for key, item in value.items() for word in (flag, f"{key}={item}")]
-        elif isinstance(value, list | tuple):
-            words += [flag, ",".join(map(str, value))]
-        elif value not in (None, False):
-            words += [flag, str(value)]
-    return shlex.join([*words, "--retry-failed"])
-
-
-def show_summary(summary: "ScoreSummary") -> None:
+def _show_answers(summary: "ScoreSummary") -> None:
     failed = sum(f.count for f in summary.failures)
     faults = f", {len(summary.faults)} faults" if summary.faults else ""
     print(f"{summary.planner}: {summary.rollouts} answers, {failed} failed{faults}")
@@ -176,15 +165,17 @@ def show_summary(summary: "ScoreSummary") -> None:
         print(visible(f"fault: {fault}"))
     if len(summary.faults) > 5:
         print(f"fault: and {len(summary.faults) - 5} more")
+
+
+def _show_verdicts(summary: "ScoreSummary") -> None:
     if summary.judge == "none":
         print("answers are stored, none was judged")
     for kind, counts in (("", summary.verdicts), (" sham pairs,", summary.shams)):
         verdicts = ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in sorted(counts.items()))
         if verdicts or not (kind or summary.judge == "none"):
             print(f"{summary.judge}:{kind} {verdicts or 'no verdicts'}")
-    if summary.unjudged:
-        for line in _unjudged(summary):
-            print(visible(line))
+    for line in _unjudged(summary) if summary.unjudged else ():
+        print(visible(line))
     if summary.calibrated:
         print(
             f"{summary.judge}: calibrated on {summary.calibrated} answers that people rated, none of its scenes here"

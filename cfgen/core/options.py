@@ -273,7 +273,9 @@ def from_text(annotation: Any, texts: Sequence[str]) -> Any:
         expected = spelling.shape if spelling else kind.words if kind else "a value"
         if limit := _extra(annotation, Range):
             expected = limit.words
-        words = f"'{' '.join(texts)}'" if any(map(str.strip, texts)) else "nothing; leave it out for its default"
+        words = (
+            f"'{' '.join(texts)}'" if any(map(str.strip, texts)) else "nothing; leave it out for its default"
+        )
         raise InputError(f"expected {expected}, found {words}") from None
     return value
 

@@ -15,7 +15,7 @@ from cfgen.core.files import png_bytes, read_json, write_bytes
 from cfgen.core.hashing import hash_bytes
 from cfgen.geometry.trajectory import speeds
 from cfgen.library import build, score
-from cfgen.library.benchmark import Run, RunCase
+from cfgen.library.benchmark import Benchmark, Run, RunCase
 from cfgen.options import PlannerOptions, TryOptions
 from cfgen.planners.runtime import python_of
 from cfgen.records import DIMENSIONS, PLAN_DT, Plan, Rollout
@@ -99,18 +99,22 @@ def try_picture(options: TryOptions) -> Tried:
         quiet=True,
     )
     if bench.shortfall or not len(bench):
-        why = "; ".join(dict.fromkeys(r.reason for r in bench.store.rejections())) or bench.shortfall
-        unknown = [f"--camera {key}={such}" for key, such in _CAMERA.items() if key not in camera]
-        hint = f"tell more of the camera ({', '.join(unknown)}), or " if unknown else ""
-        raise Shortfall(
-            f"{source}: '{hazard}' found no place in it ({why}); {hint}try another --hazard, --speed, --seed or "
-            "--perception"
-        )
+        raise Shortfall(_no_place(options, bench, camera))
     own = {field.name for field in attrs.fields(PlannerOptions)}
     run = score(bench, options.planner, **{name: getattr(options, name) for name in own})
     trial = Tried(run, folder / "panel.png")
     write_bytes(trial.panel, png_bytes(_panel(trial)))
     return trial
+
+
+def _no_place(options: TryOptions, bench: Benchmark, camera: Mapping[str, Any]) -> str:
+    why = "; ".join(dict.fromkeys(r.reason for r in bench.rejections)) or bench.shortfall
+    unknown = [f"--camera {key}={such}" for key, such in _CAMERA.items() if key not in camera]
+    hint = f"tell more of the camera ({', '.join(unknown)}), or " if unknown else ""
+    return (
+        f"{options.picture}: '{options.hazard}' found no place in it ({why}); {hint}try another --hazard, --speed, "
+        "--seed or --perception"
+    )
 
 
 def _check_same(folder: Path, settings: Mapping[str, Any]) -> None:

@@ -34,7 +34,7 @@ def test_one_frame_one_plan_five_questions(api: Api):
         said = json.dumps({k: v for k, v in shown.items() if k not in ("delta", "words")})
         assert not [word for word in ("blind", "original.png", *hazards) if word in said]
         assert picture(api, shown["original"], "ann")
-        with pytest.raises(CfgenError, match="this room shows one frame"):
+        with pytest.raises(CfgenError, match="expected after, found"):
             picture(api, f"picture/rate/{token}/before", "ann")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from cfgen.app.campaigns.known import (
+from cfgen.app.campaigns.gold_answers import (
     GOLD_KINDS,
     TRAINING_KINDS,
     Lent,
@@ -56,21 +56,17 @@ def create(
         arms: whose answers are rated, as ``hazard``, ``rerun``, ``null``; empty: all that were answered.
 
     Raises:
-        InputError: a number that cannot be, no answers to rate, or too few scenes for a training of its own.
+        InputError: no raters, no answers to rate, or too few scenes for a training of its own.
     """
     seats = tuple(raters) if not isinstance(raters, int) else tuple(f"rater{n + 1}" for n in range(raters))
     if not seats or len(set(seats)) < len(seats):
         raise InputError("--raters: expected a number above 0, or names that differ")
-    if not 0 <= overlap <= 1:
-        raise InputError(f"--overlap: expected a share from 0 to 1, found {overlap:g}")
-    if min(gold, training) < 0 or repeats < 1:
-        raise InputError("--gold, --training: expected a number from 0, found less; --repeats: from 1")
     if out.exists():
         raise InputError(f"{out}: exists already, and raters may have begun; give another file with --out")
     store, draw = Store(bench), random.Random(derive_seed("campaign", seed))
     answers = _answers(store, arms, repeats)
     scenes = {c.case_id: c.scene_id for c in store.cases()}
-    training_scenes = _apart(store, scenes, training, draw) if training else set()
+    training_scenes = _training_scenes(store, scenes, training, draw) if training else set()
     rated = [a for a in answers if scenes[a.case_id] not in training_scenes]
     if not rated:
         raise InputError(
@@ -132,8 +128,8 @@ def _answers(store: Store, arms: Sequence[str], repeats: int) -> list[CampaignIt
     return items
 
 
-def _apart(store: Store, scenes: dict[str, str], training: int, draw: random.Random) -> set[str]:
-    """Scenes for the training alone: as few as have enough cases, at most a third of all."""
+def _training_scenes(store: Store, scenes: dict[str, str], training: int, draw: random.Random) -> set[str]:
+    """As few as have enough cases, at most a third of all: they are for the training alone."""
     names = sorted(set(scenes.values()))
     count = Counter(scenes.values())
     draw.shuffle(names)
@@ -173,40 +169,47 @@ def _known(
     cases = _visible_first([c for c in store.cases() if c.scene_id in scenes], draw)
     kinds = list(GOLD_KINDS if kind == "gold" else TRAINING_KINDS)
     draw.shuffle(kinds)
-    unused = {c.case_id: list(kinds) for c in cases}
     made_of: dict[str, list[Lent | None]] = {
         c.case_id: [*_lenders(store, inputs, c, rated, draw)] if kind == "gold" else [None] * len(kinds)
         for c in cases
     }
     used: Counter[str] = Counter()
+    used_on: set[tuple[str, str]] = set()
+
+    def fits(case: Case, name: str, of: Lent | None) -> bool:
+        if (case.case_id, name) in used_on or not feasible(inputs, case, name, of):
+            return False
+        texts = {said(r) for r in known_rollouts(inputs, case, name, of)} - {""}
+        if kind == "gold":
+            return not texts & training_words
+        training_words.update(texts)
+        return True
+
     items: list[CampaignItem] = []
     while len(items) < n and any(made_of.values()):
         for case in [c for c in cases if made_of[c.case_id]][: n - len(items)]:
             of = min(made_of[case.case_id], key=lambda of: used[f"of {of.planner}"] if of else 0)
             made_of[case.case_id].remove(of)
-            for name in sorted(unused[case.case_id], key=lambda k: used[k]):
-                if not feasible(inputs, case, name, of):
-                    continue
-                texts = {said(r) for r in known_rollouts(inputs, case, name, of)} - {""}
-                if kind == "training":
-                    training_words |= texts
-                elif texts & training_words:
-                    continue
-                unused[case.case_id].remove(name)
+            by_use = sorted(kinds, key=lambda k: used[k])
+            if name := next((k for k in by_use if fits(case, k, of)), None):
+                used_on.add((case.case_id, name))
                 used.update([name, f"of {of.planner}" if of else ""])
                 items.append(_item(case, kind, name, of))
-                break
-    if len(items) < n and kind == "training":
-        raise InputError(
-            f"--training: expected at most {len(items)} here, found {n}; more cases make room for more"
-        )
     if len(items) < n:
-        warn(
-            f"--gold: {n} known answers asked for, {len(items)} mixed in: each is made of a rated planner's answer to "
-            "an original frame on which it drives on, one of each planner on each case. "
-            "More cases, or another road, make room for more"
-        )
+        _say_few(kind, n, len(items))
     return items
+
+
+def _say_few(kind: str, wanted: int, made: int) -> None:
+    if kind == "training":
+        raise InputError(
+            f"--training: expected at most {made} here, found {wanted}; more cases make room for more"
+        )
+    warn(
+        f"--gold: {wanted} known answers asked for, {made} mixed in: each is made of a rated planner's answer to an "
+        "original frame on which it drives on, one of each planner on each case. More cases, or another road, make "
+        "room for more"
+    )
 
 
 def _item(case: Case, kind: Literal["gold", "training"], name: str, of: Lent | None) -> CampaignItem:

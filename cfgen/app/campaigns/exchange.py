@@ -1,11 +1,10 @@
-"""A campaign's ratings as files that other programs read, and back: CSV and JSON Lines."""
+"""A campaign's ratings as a CSV that other programs read, and back."""
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from cfgen.app.campaigns.log import first, last, logs, merge
 from cfgen.core.errors import InputError
@@ -14,8 +13,6 @@ from cfgen.judge.calibrate import import_rows, parsed
 from cfgen.records import ADJUDICATED, DIMENSIONS, Campaign, CampaignEntry, CampaignItem, CampaignLog
 from cfgen.storage.store import Store
 
-Format = Literal["csv", "jsonl"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 COLUMNS = (
     *("rater", "planner", "case_id", "arm", "repeat", *DIMENSIONS, "note"),
     *(
@@ -35,50 +32,40 @@ COLUMNS = (
 UNKNOWN = "UNKNOWN"
 
 
-def export(bench: Path, campaign: Campaign, out: Path, form: Format = "csv") -> int:
+def export(bench: Path, campaign: Campaign, out: Path) -> int:
     """Write every saved score, one row each, to ``out``; returns how many.
 
     ``counts``: it is the last of its rater and item, and the case is in the benchmark; ``place_shown``: the rater had
     seen where the hazard stands; ``kept_anyway``: though told that the rubric excludes it.
 
     Raises:
-        InputError: an unknown format, or nothing has been rated.
+        InputError: nothing has been rated.
     """
-    if form not in FORMATS:
-        raise InputError(f"--format: expected one of {', '.join(FORMATS)}, found '{form}'")
     rows = list(_rows(Store(bench), campaign))
     if not rows:
         raise InputError(f"campaign '{campaign.name}': nothing has been rated in {bench} yet")
-    if form == "csv":
-        text = io.StringIO()
-        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([{k: _cell(v) for k, v in row.items()} for row in rows])
-        data = text.getvalue()
-    else:
-        data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    write_bytes(out, data.encode())
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows([{k: _cell(v) for k, v in row.items()} for row in rows])
+    write_bytes(out, text.getvalue().encode())
     return len(rows)
 
 
 def read(file: Path) -> list[tuple[str, dict[str, str]]]:
-    """Where it stands and what it says, of each rating in a file of any of the formats.
+    """Where it stands and what it says, of each rating in a file.
 
     Raises:
         InputError: it cannot be read, or is none of them.
     """
     try:
-        text = file.read_text(encoding="utf-8-sig")
-        if text.lstrip()[:1] == "{":
-            rows = [json.loads(line) for line in text.splitlines() if line.strip()]
-        else:
-            rows = list(csv.DictReader(io.StringIO(text)))
-        ratings = [
-            (f"{file}, rating {n}", {k: _cell(v) for k, v in row.items() if k})
-            for n, row in enumerate(rows, 1)
-        ]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
-        raise InputError(f"{file}: expected ratings as {', '.join(FORMATS)}, found none ({error})") from error
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            ratings = [
+                (f"{file}, rating {n}", {k: _cell(v) for k, v in row.items() if k})
+                for n, row in enumerate(csv.DictReader(stream), 1)
+            ]
+    except (OSError, ValueError, csv.Error) as error:
+        raise InputError(f"{file}: expected ratings as CSV, found none ({error})") from error
     lacking = [c for c in ("rater", "planner", "case_id", *DIMENSIONS) if ratings and c not in ratings[0][1]]
     if lacking or not ratings:
         raise InputError(

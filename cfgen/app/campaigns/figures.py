@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.app.campaigns.known import WHY
+from cfgen.app.campaigns.gold_answers import WHY
 from cfgen.app.campaigns.log import first as first_said
 from cfgen.app.campaigns.log import items_of, last, log_of, logs, standing
 from cfgen.metrics.agreement import agreement, gwet_ac1, krippendorff_alpha

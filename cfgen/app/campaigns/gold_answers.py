@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from cfgen.app.campaigns.driven import Driven
+from cfgen.app.campaigns.altered_plan import Driven
 from cfgen.core.files import read_record
 from cfgen.judge.probe import KNOWN, Known, known_answers
 from cfgen.planners.answer import to_plan
