@@ -1,6 +1,13 @@
 """How the pages are built: ``sphinx-build -W docs site``. Reads no network and needs no heavy package."""
 
+from pathlib import Path
+
 import cfgen.scenes.folder  # noqa: F401 - pydantic cannot make its models while autodoc imports them
+from cfgen.cli.main import build_app
+
+#: every command with its options, from the same declarations that the command line is made of
+COMMANDS = Path(__file__).with_name("commands.md")
+COMMANDS.write_text(build_app().generate_docs(flatten_commands=True))
 
 project = "cfgen"
 copyright = "cfgen contributors"  # noqa: A001 - Sphinx's name

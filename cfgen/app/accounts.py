@@ -144,38 +144,26 @@ class Logins:
     def check(self, name: str, password: str, address: str) -> Account | None:
         """The account, or None where the password is wrong, nobody has the name, or it is too soon to try again.
 
-        Whoever guesses at a name elsewhere must not lock it out here: only tries from one address have to wait, and a
-        name that many guess at leaves a new address one try. Who makes up names must not lock out who shares the
-        address, nor learn which names there are: what is told of an address (:meth:`wait`) counts all names, what is
-        held back those that somebody has, and it takes as long.
+        Tries are counted by address, of one name and of all, so that who guesses elsewhere locks nobody out here.
+        It takes as long for a name that nobody has.
         """
         account, address = self.accounts.get(name), _network(address)
-        source = f"{name} from {address}"
+        counted = {f"{name} from {address}": _FREE_TRIES, f"from {address}": 5 * _FREE_TRIES}
         with self._lock:
-            clock = time.monotonic()
-            if self._until(source) > clock:
+            if max(map(self._until, counted)) > time.monotonic():
                 return None
-            guessed = self._wrong.get(f"name {name}", (0, 0.0))[0] >= 5 * _FREE_TRIES
-            counted = {
-                source: 1 if guessed else _FREE_TRIES,
-                f"name {name}": math.inf,
-                f"from {address}": 5 * _FREE_TRIES,
-            }
-            if account:
-                counted[f"known from {address}"] = 5 * _FREE_TRIES
-            held_back = self._until(f"known from {address}") > clock
             before = {key: self._wrong.get(key) for key in counted}
             for key, free in counted.items():  # before it is looked at: many tries at once count as many
                 self._count(key, free)
         right = matches(password[:1000], account.password if account else self._nobody)
-        if not right or account is None or held_back:
+        if not right or account is None:
             return None
         with self._lock:
-            for key, was in before.items():
-                if was is not None and key != source:
-                    self._wrong[key] = was
-                else:
-                    self._wrong.pop(key, None)
+            self._wrong.pop(f"{name} from {address}", None)
+            if (was := before[f"from {address}"]) is not None:
+                self._wrong[f"from {address}"] = was
+            else:
+                self._wrong.pop(f"from {address}", None)
         return account
 
     def _until(self, key: str) -> float:

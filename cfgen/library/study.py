@@ -2,21 +2,37 @@
 
 import csv
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from cfgen.core.errors import InputError
-from cfgen.core.files import read_each, write_bytes
+from cfgen.core.files import explain, read_each, write_bytes
 from cfgen.reporting.drawing import study_plot
 from cfgen.reporting.section import Table
 from cfgen.traces.study import ERRORS, Sample, Stratum, displacement, strata, words_changed
 
 _TRUE = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-_IDS, _WORDS = ("id", "clip_id", "case_id", "token"), ("reasoning", "cot", "text")
+
+
+class _Row(BaseModel):
+    """One sample of a file; ``waypoints`` and ``future``: T x [x, y] in m."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True, allow_inf_nan=False)
+
+    id: str = Field(min_length=1, validation_alias=AliasChoices("id", "clip_id", "case_id", "token"))
+    reasoning: str = Field(default="", validation_alias=AliasChoices("reasoning", "cot", "text"))
+    waypoints: list[list[float]]
+    future: list[list[float]] | None = None
+    grounded: StrictBool | None = None
+    changed: StrictBool | None = None
+
+
+class _Samples(BaseModel):
+    name: str = ""
+    samples: list[_Row] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
@@ -161,55 +177,34 @@ def _read(which: str, checker: str) -> _Side:
     bench, colon, planner = which.rpartition(":")
     if colon and Path(bench).is_dir():
         return _from_bench(Path(bench), planner, checker)
-    path = Path(which)
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = json.loads(Path(which).read_text(encoding="utf-8-sig"))
+        content = content if isinstance(content, dict) else {"samples": content}
+        parsed = _Samples.model_validate(content)
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{which}: expected a JSON file of samples, or BENCH:PLANNER ({error})") from error
-    rows = content.get("samples") if isinstance(content, dict) else content
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{which}: expected a list of objects, or one under 'samples', found something else")
-    name = content.get("name") if isinstance(content, dict) else None
-    side = _Side(str(name or path.stem), which, {}, {})
-    for number, row in enumerate(rows, 1):
-        _add(side, row, f"{which}: sample {number}")
+        why = explain(error) if isinstance(error, ValidationError) else str(error)
+        raise InputError(f"{which}: expected a JSON file of samples, or BENCH:PLANNER ({why})") from error
+    side = _Side(parsed.name or Path(which).stem, which, {}, {})
+    for row in parsed.samples:
+        if row.id in side.samples:
+            raise InputError(f"{which}: id '{row.id}': expected it once, found it again")
+        where = f"{which}: sample '{row.id}'"
+        future = None if row.future is None else _points(row.future, f"{where}: 'future'")
+        side.samples[row.id] = (
+            row.reasoning,
+            _points(row.waypoints, f"{where}: 'waypoints'"),
+            future,
+            row.grounded,
+        )
+        if row.changed is not None:
+            side.changed[row.id] = row.changed
     return side
 
 
-def _add(side: _Side, row: Mapping[str, Any], where: str) -> None:
-    i = next((str(row[k]) for k in _IDS if row.get(k) not in (None, "")), "")
-    if not i:
-        raise InputError(f"{where}: expected one of {', '.join(_IDS)}, found none")
-    if i in side.samples:
-        raise InputError(f"{where}: id '{i}': expected it once, found it again")
-    words = next((str(row[k]) for k in _WORDS if row.get(k)), "")
-    if "waypoints" not in row and "<wp>" in words:
-        from cfgen.planners.answer import parse
-
-        points = parse(words).waypoints
-        plan = None if points is None else points
-    else:
-        plan = _points(row.get("waypoints"), f"{where}: 'waypoints'")
-    if plan is None:
-        raise InputError(f"{where}: 'waypoints': expected them, found none")
-    future = row.get("future")
-    for field in ("grounded", "changed"):
-        if not isinstance(row.get(field, False), bool) and row.get(field) is not None:
-            raise InputError(f"{where}: '{field}': expected true or false, found {str(row[field])[:40]!r}")
-    logged = None if future is None else _points(future, f"{where}: 'future'")
-    side.samples[i] = (words, plan, logged, row.get("grounded"))
-    if row.get("changed") is not None:
-        side.changed[i] = row["changed"]
-
-
-def _points(value: Any, where: str) -> np.ndarray:
-    try:
-        points = np.array(value, float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{where}: expected T x [x, y] in m, found something else") from error
-    if points.ndim != 2 or points.shape[1] < 2 or not len(points) or not np.isfinite(points).all():
-        raise InputError(f"{where}: expected finite T x [x, y] in m, found shape {points.shape}")
-    return points
+def _points(value: list[list[float]], where: str) -> np.ndarray:
+    if not value or len({len(point) for point in value}) > 1 or len(value[0]) < 2:
+        raise InputError(f"{where}: expected T x [x, y] in m, found something else")
+    return np.array(value)
 
 
 def _labels(path: Path) -> dict[str, dict[str, bool]]:

@@ -186,22 +186,6 @@ def test_nothing_is_rated_before_the_training_and_what_is_out_counts_nowhere(api
     assert ask(api, "campaign", "mia") == before
 
 
-@pytest.mark.parametrize(
-    ("sent", "words"),
-    [
-        ({"seconds": -5}, "seconds: expected a number of seconds from 0, found '-5'"),
-        ({"paused": "a"}, "paused: expected a number"),
-        ({"note": "x" * 2001}, "at most 2000 characters, found 2001"),
-        ({"scores": {**dict.fromkeys(DIMENSIONS, 1), "overall": 7}}, "expected 0, 1, 2 or X"),
-    ],
-)
-def test_what_cannot_be_kept_is_said_and_not_mended_in_silence(api: Api, sent: dict, words: str) -> None:
-    token = ask(api, "rate_progress")["tokens"][0]
-    given = {"do": "rate", "name": "anna", "token": token, "scores": dict.fromkeys(DIMENSIONS, 1), **sent}
-    assert words in api.call(given)["error"]
-    assert not any(ask(api, "rate_progress")["done"])
-
-
 def test_drift_counts_each_answer_once_as_it_was_first_scored(api: Api) -> None:
     rate(api, "anna", 0)
     for score in (1, 1, 2):
@@ -212,16 +196,6 @@ def test_drift_counts_each_answer_once_as_it_was_first_scored(api: Api) -> None:
     assert sum(d["n"] for d in drift) == len(ask(api, "rate_progress")["tokens"]) - 2
     assert {tuple(d["means"]) for d in drift} == {(0, 0, 0)}
     assert [d["again"] for d in drift] == [0, 0, 3]
-
-
-def test_seats_are_taken_once_and_a_rater_too_many_is_told(api: Api) -> None:
-    tokens = {name: ask(api, "rate_progress", name)["tokens"] for name in RATERS}
-    assert not set.intersection(*map(set, tokens.values()))
-    assert "seats are taken" in api.call({"do": "rate_progress", "name": "dora"})["error"]
-    assert (
-        ask(Api(api.store.root, campaign=api.rating.campaign), "rate_progress", "anna")["tokens"]
-        == tokens["anna"]
-    )
 
 
 def test_the_managers_page_tells_progress_agreement_gold_and_disputes(api: Api) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.cli.browser import options_by_inpainter
 from tests.benches import run
 
 
@@ -92,14 +91,6 @@ print("no thread was waited for")
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "over\n"), done.stderr
-
-
-def test_options_of_inpainters_are_kept_apart() -> None:
-    given = ["nano-banana.max-drift=5", "sdxl.steps=20", "sdxl.model=a.b/c"]
-    assert options_by_inpainter(given) == {
-        "nano-banana": {"max_drift": 5},
-        "sdxl": {"steps": 20, "model": "a.b/c"},
-    }
 
 
 def free_port() -> int:

@@ -95,15 +95,7 @@ def test_a_page_at_another_address_changes_and_sees_nothing(
     assert api.store.has_case(case)
 
 
-EVIL = [
-    "evil.example",
-    "evil.example:7860",
-    "localhost.evil.example",
-    "127.0.0.1.evil.example",
-    "",
-    "a b",
-    "x@127.0.0.1",
-]
+EVIL = ["evil.example:7860", "127.0.0.1.evil.example", "", "x@127.0.0.1"]
 
 
 @pytest.mark.parametrize("host", EVIL)
@@ -195,13 +187,6 @@ def test_the_cookie_is_the_servers_own_and_no_script_or_other_site_gets_it(url: 
     assert "frame-ancestors 'none'" in policy["content-security-policy"]
 
 
-def test_a_name_is_set_once(url: str) -> None:
-    anna = Browser(url, "anna").begin()
-    anna.name = "anna012"
-    assert "this browser is anna" in anna.begin().told["error"]
-    assert anna.told["name"] == "anna"
-
-
 # --- logins and roles -------------------------------------------------------------------------------------
 
 
@@ -247,50 +232,19 @@ def test_guessing_passwords_becomes_slow_for_that_name_from_there_only(
     assert logins.wait("anna", "10.0.0.1") == 0
 
 
-def test_guesses_from_many_addresses_lock_nobody_out_and_get_one_try_each(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("cfgen.app.accounts._N", 2)
-    logins = Logins([Account("anna", "rater", hashed(PASSWORD))])
-    for n in range(169):
-        assert logins.check("anna", "guess", f"10.0.1.{n}") is None
-    assert logins.wait("anna", "10.0.0.2") == 0
-    assert logins.check("anna", PASSWORD, "10.0.0.2") is not None, "from a fresh address at once"
-    for _ in range(2):
-        logins.check("anna", "guess", "10.0.0.3")
-    assert logins.wait("anna", "10.0.0.3") > 0, "four tries where nobody guesses"
-    for n in range(6):
-        logins.check("ben", "guess", f"2001:db8::{n}")
-    assert logins.wait("ben", "2001:db8::ffff") > 0, "one party's 2^64 addresses are one"
-
-
-def test_made_up_names_lock_nobody_out_and_tell_nobody_which_names_there_are(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("cfgen.app.accounts._N", 2)
-    logins = Logins([Account(n, "rater", hashed(PASSWORD)) for n in ("anna", "ben")])
-    for n in range(40):
-        assert logins.check(f"made-up{n}", "guess", "10.0.0.1") is None
-    assert logins.wait("another", "10.0.0.1") == logins.wait("anna", "10.0.0.1") > 0
-    looked: list[str] = []
-    monkeypatch.setattr("cfgen.app.accounts.matches", lambda p, kept: looked.append(kept) or p == PASSWORD)
-    for name in ("another", "anna"):
-        assert logins.check(name, "guess", "10.0.0.1") is None
-    assert len(looked) == 2, "as long for a name that nobody has"
-    assert logins.check("anna", PASSWORD, "10.0.0.1") is not None
-
-
 def test_one_password_tried_on_many_names_ends_in_a_wait_for_that_address(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("cfgen.app.accounts._N", 2)
-    names = [f"n{n}" for n in range(22)]
-    logins = Logins([Account(n, "rater", hashed(PASSWORD)) for n in names])
-    for name in names[:21]:
-        assert logins.check(name, "guess", "10.0.0.1") is None
-    assert logins.check(names[21], PASSWORD, "10.0.0.1") is None
-    assert logins.wait("nobody", "10.0.0.1") == logins.wait(names[21], "10.0.0.1") > 0
-    assert logins.check(names[21], PASSWORD, "10.0.0.2") is not None
+    logins = Logins([Account("anna", "rater", hashed(PASSWORD))])
+    looked: list[str] = []
+    monkeypatch.setattr("cfgen.app.accounts.matches", lambda p, kept: looked.append(kept) or p == PASSWORD)
+    for n in range(21):
+        assert logins.check(f"n{n}", "guess", f"2001:db8::{n}") is None, "one party's 2^64 addresses are one"
+    assert len(looked) == 21, "as long for a name that nobody has"
+    assert logins.check("anna", PASSWORD, "2001:db8::ffff") is None
+    assert logins.wait("nobody", "2001:db8::ffff") == logins.wait("anna", "2001:db8::ffff") > 0
+    assert logins.check("anna", PASSWORD, "10.0.0.2") is not None
 
 
 def test_wrong_passwords_over_http_end_in_a_wait(locked: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +259,6 @@ def test_wrong_passwords_over_http_end_in_a_wait(locked: str, monkeypatch: pytes
         Browser(locked).log_in(f"made-up{n}", "guess")
     told = [Browser(locked).log_in(name, "guess") for name in ("not-yet", "rat")]
     assert [t[0] for t in told] == [429, 429], "whoever asks does not learn which names there are"
-    assert Browser(locked).log_in("rat", PASSWORD.replace(" ", "+"))[0] == 303
 
 
 def test_passwords_are_kept_hashed_and_salted(tmp_path: Path) -> None:

@@ -14,9 +14,7 @@ import numpy as np
 import pytest
 
 from cfgen.app.api import Api
-from cfgen.app.jobs import Job
 from cfgen.benchmark.verifying import Verification
-from cfgen.core import registry
 from cfgen.core.files import read_image
 from tests.app import slow
 from tests.app.asking import PATIENCE_S, ask, ended
@@ -144,15 +142,6 @@ def test_failing_is_said_in_words_and_the_next_try_works(
     assert saved["state"] == "done", saved
 
 
-def test_what_is_not_installed_is_listed_with_the_command(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(registry.importlib.util, "find_spec", lambda name: None)
-    listed = {i["id"]: i["missing"] for i in ask(Api(root), "scenes")["inpainters"]}
-    assert listed["composite"] == ""
-    assert listed["sdxl"] == 'pip install ".[sdxl]" (in your copy of cfgen)'
-
-
 def test_an_unknown_or_unstarted_inpainter_is_refused_in_words(root: Path, plugin: Path) -> None:
     api = Api(root)
     assert "expected one of" in api.call({"do": "open_inpainter", "inpainter": "../x"})["error"]
@@ -191,12 +180,3 @@ def test_an_app_that_nobody_uses_any_more_leaves_no_process(root: Path, plugin: 
 def children() -> set[str]:
     """Processes that this one has started."""
     return {pid for tasks in Path("/proc/self/task").glob("*/children") for pid in tasks.read_text().split()}
-
-
-def test_a_failure_that_nobody_followed_is_told_once(root: Path) -> None:
-    api, job = Api(root), Job("draw", "anna", "w", "it broke", state="failed")
-    api.jobs._jobs[job.id] = job
-    told = ask(api, "jobs", "anna")
-    assert [(j["state"], j["words"]) for j in told] == [("failed", "it broke")]
-    assert ask(api, "jobs", "anna") == []
-    assert ask(api, "job", "anna", job=job.id)["state"] == "failed"

@@ -117,20 +117,6 @@ def test_ratings_of_controls_stay_apart_from_those_of_hazards(controls: Api) -> 
     assert (found.n, found.unscored) == (2 * len(controls.store.cases()), 0)
 
 
-def test_further_repeats_are_rated_where_asked_for(api: Api) -> None:
-    for case in api.store.cases():
-        answer = api.store.rollouts("cruise", "hazard")[0]
-        api.store.write_rollout(answer.model_copy(update={"case_id": case.case_id, "repeat": 1}))
-    assert {t.repeat for t in api.rating.tasks("anna")} == {0}
-    twice = Api(api.store.root, repeats=2)
-    further = [t for t in twice.rating.tasks("anna") if t.repeat == 1]
-    assert len(further) == len(api.store.cases())
-    scores = dict.fromkeys(("reasoning", "waypoints", "overall"), None)
-    ask(twice, "rate", token=further[0].token, scores=scores)
-    assert [(r.repeat, r.arm) for r in twice.store.ratings()] == [(1, "hazard")]
-    assert ask(twice, "rate_progress")["done"].count(True) == 1
-
-
 def test_a_picture_of_a_question_is_the_frame_the_planner_got(api: Api, tmp_path: Path) -> None:
     for task in api.rating.tasks("anna"):
         question = ask(api, "rate_question", token=task.token)

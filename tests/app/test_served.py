@@ -12,7 +12,6 @@ pytest.importorskip("gradio", reason="serving needs gradio: pip install 'cfgen-b
 
 from cfgen.app.api import Api
 from cfgen.app.server import serve
-from cfgen.core.files import read_image
 from tests.app.asking import ask
 from tests.app.asking_http import Browser, Reply, send
 
@@ -63,11 +62,6 @@ def test_frames_are_served_as_the_files_are(api: Api, url: str) -> None:
     shown = [item["original"], *(f[k] for f in item["strip"] for k in ("path", "original"))]
     shown.append(ask(api, "scene", scene=case.scene_id)["frame"])
     assert {get(url, "/" + address)[0] for address in shown} == {200}
-
-
-def test_a_rejected_case_can_be_looked_at_too(api: Api, url: str) -> None:
-    rejected = next(row for row in ask(api, "queue")["rows"] if row["status"] == "rejected")
-    assert get(url, "/" + ask(api, "item", id=rejected["id"])["augmented"])[0] == 200
 
 
 def spellings(api: Api) -> list[str]:
@@ -168,11 +162,3 @@ def test_with_only_the_rating_room_open_nothing_names_a_hazard(api: Api) -> None
         assert "room-curate" not in page
     finally:
         app.close()
-
-
-def test_the_frame_of_a_scene_is_the_one_placed_in(api: Api, url: str, tmp_path: Path) -> None:
-    scene = api.store.cases()[0].scene_id
-    status, data, _ = get(url, "/" + ask(api, "scene", scene=scene)["frame"])
-    assert status == 200
-    (tmp_path / "frame.png").write_bytes(data)
-    assert list(read_image(tmp_path / "frame.png").shape[1::-1]) == ask(api, "scene", scene=scene)["size"]

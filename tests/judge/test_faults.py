@@ -241,11 +241,10 @@ def test_a_run_in_which_every_verdict_failed_exits_1_and_names_the_command_that_
     assert main(command) == 1
     out = capsys.readouterr().out
     assert "Nothing was judged: all 2 verdicts failed." in out
-    again = next(line for line in out.splitlines() if "--retry-failed" in line).split("cfgen ")[1]
-    assert again.startswith(f"score {bench} --planner cruise --judge scripted")
+    assert "the same command with --retry-failed" in out
     shutil.rmtree(bench / "verdicts")  # replies are part of who judges
     script.write_text(json.dumps({"replies": {}, "default": reply()}))
-    assert main([*again.split(), "--quiet"]) == 0
+    assert main([*command, "--retry-failed"]) == 0
     path = next(bench.glob("verdicts/mine/cruise/hazard/*.json"))
     path.write_text('{"cut')
     capsys.readouterr()

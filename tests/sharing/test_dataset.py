@@ -44,10 +44,6 @@ def test_load_dataset_gives_what_was_built(exported: Path, bench: Path, tmp_path
         assert len(row["original_history"]) == len(row["augmented_history"]) == len(row["history_t"]) > 0
 
 
-def test_no_type_of_a_file_tells_an_arm(exported: Path):
-    assert {path.suffix for path in exported.glob("test/images/*")} == {".png"}
-
-
 def test_the_card_tells_counts_acceptance_licences_and_that_it_is_synthetic(exported: Path, bench: Path):
     card = (exported / "README.md").read_text()
     accepted, tried = cfgen.open_benchmark(bench).built.acceptance["cone_line"]

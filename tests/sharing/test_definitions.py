@@ -33,12 +33,6 @@ def test_a_name_ends_in_its_version_and_is_no_path(name: str, bench: Path, tmp_p
         cfgen.export_definition(bench, tmp_path / "x.json", name=name)
 
 
-def test_a_name_that_ships_is_taken(bench: Path, tmp_path: Path):
-    with pytest.raises(cfgen.InputError, match="'cfgen66-demo-v1' ships with cfgen"):
-        cfgen.export_definition(bench, tmp_path / "x.json", name="cfgen66-demo-v1")
-    assert not [*tmp_path.iterdir()]
-
-
 def _build(frozen: Path, out: Path, scenes: Path, *more: str) -> int:
     return main(
         [

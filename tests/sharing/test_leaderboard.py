@@ -12,13 +12,11 @@ import pytest
 
 import cfgen
 from cfgen.core.errors import InputError
-from cfgen.core.files import write_record
 from cfgen.judge.probe import probe
-from cfgen.judge.registry import create_judge, stored_judge
+from cfgen.judge.registry import create_judge
 from cfgen.sharing import bundle as bundles
 from cfgen.sharing.leaderboard import BUNDLE, ENTRY, Board
 from cfgen.sharing.site import known_answers, write_site
-from cfgen.storage.store import Store
 from tests.benches import run
 from tests.sharing.results import forged, lines, record, reply, scored
 
@@ -76,21 +74,6 @@ def test_only_like_stands_beside_like(board: Path, tmp_path: Path):
     rows = list(csv.reader((tmp_path / "site" / "leaderboard.csv").open()))
     assert len(rows) == 4
     assert not list((tmp_path / "site" / "entries").glob("*.cfgen-bundle")), "answers stay unless wanted"
-
-
-def test_a_judge_goes_by_the_name_it_was_asked_by_where_only_one_does(benches: Path, tmp_path: Path):
-    """A model's verdicts are kept under the model's name."""
-    shutil.copytree(benches / "one", tmp_path / "bench", symlinks=True)
-    store = Store(tmp_path / "bench")
-    (run,) = store.judge_runs()
-    for name in ("first", "second"):
-        made = run.model_copy(update={"judge": name, "spec": f"gemini {name}"})
-        write_record(store.judge_run_path(name), made, store.work)
-        if name == "first":
-            assert stored_judge(store, "gemini")[0] == "first"
-    with pytest.raises(InputError, match="several judged here by that name; name one of: first, second"):
-        stored_judge(store, "gemini")
-    assert stored_judge(store, "second")[0] == "second"
 
 
 def test_known_answers_are_marked_as_the_submitters_word(done: Path, tmp_path: Path):

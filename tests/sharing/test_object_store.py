@@ -169,19 +169,6 @@ def test_one_machine_holds_a_claim_until_it_lets_go_or_shows_no_sign_of_life(
     assert not [n for n in fsspec.filesystem("s3").find("bucket/claims") if "/x@" in n]
 
 
-def test_a_living_claim_is_not_taken_over(machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(object_store, "STALE_S", 0.3)
-    monkeypatch.setattr(object_store, "BEAT_S", 0.05)
-    monkeypatch.setattr(object_store, "_BEATS", object_store._Beats())
-    url = "s3://bucket/living/bench"
-    here, other = (Bucket(url, tmp_path / name / "bench") for name in "ab")
-    with here.claim("x") as mine:
-        assert mine
-        for _ in range(10):
-            assert other.take("x") is None
-            time.sleep(0.1)
-
-
 def test_locks_of_a_working_copy_are_those_of_every_machine(machine, tmp_path: Path):
     url = "s3://bucket/locks/bench"
     first = working_copy(url)
