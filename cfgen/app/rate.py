@@ -89,7 +89,8 @@ def given_scores(scores: Mapping[str, Any]) -> dict[Dimension, Score | None]:
     checked: dict[Dimension, Score | None] = {}
     for dimension in DIMENSIONS:
         score: Any = scores.get(dimension, "nothing")
-        if score is not None and not (type(score) is int and score in (0, 1, 2)):
+        fits = score is None or (type(score) is int and score in (0, 1, 2))
+        if not fits:
             raise InputError(f"{dimension}: expected 0, 1, 2 or X (null), found {str(score)[:40]!r}")
         checked[dimension] = score
     return checked

@@ -104,7 +104,6 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
     ("was", "now", "message"),
     [
         ("n: 2", "n: two", "build.n: expected a whole number, found 'two'"),
-        ("n: 2", "n: -2", "build.n: expected a whole number above 0, found -2"),
         ("n: 2, ", "", "build.n: expected this field, found none"),
         ("n: 2", "n: 2, n: 3", "key 'n' is given twice (line 3, column 15)"),
         ("bench: out/bench", "", "bench: expected this field, found none"),
@@ -115,27 +114,17 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
         ),
         ("jobs: 1", "job: 1", "build.job: unknown field (did you mean 'jobs'?)"),
         ("jobs: 1", "jobs: -1", "build.jobs: expected a number of processes"),
-        ("jobs: 1", "hazards: cone_lin", "key 'hazards' is given twice"),
         (
             "cone_line",
             "cone_lin",
             "build: hazard 'cone_lin' is not in the taxonomy (did you mean 'cone_line'?)",
         ),
         ("panels: 1", "panels: many", "report.panels: expected a whole number"),
-        ("panels: 1", "panels: -1", "report.panels: expected a whole number of at least 0, found -1"),
         ("panels: 1", "planners: []", "report.planners: expected one name at least, found ''"),
-        ("report:", "score: {arms: []}\nreport:", "score.arms: expected one name at least, found ''"),
         ("name: careful", "name: ''", "planners.1.name: "),
         ("name: careful", "nmae: careful", "planners.1.nmae: unknown field (did you mean 'name'?)"),
-        ("planners:", "planner:", "planners: expected this field, found none"),
-        (
-            "report:",
-            "score: {repeats: 0}\nreport:",
-            "score.repeats: expected a whole number above 0, found 0",
-        ),
-        ("jobs: 1", "inpainter: oils", "inpainter 'oils' is not known"),
-        ("jobs: 1", "scenes: nowhere", "nowhere"),
         ("jobs: 1", "where: sped > 3", "build.where 'sped > 3': no scene has a tag 'sped' (did you mean"),
+        ("jobs: 1", "quota: {speed > 1: 9}", "build.quota: expected at most 2 cases in all"),
         ("report:", "judges: [jury]\nreport:", "judge 'jury' is not known"),
         ("report:", "judges: [{judge: offline, options: {nose: 1}}]\nreport:", "nose"),
         ("bench: out/bench", "bench: [", "not readable as YAML"),
@@ -209,10 +198,8 @@ def test_many_mistakes_are_told_together(tmp_path: Path):
     [
         ("full", "full: expected an empty folder or an earlier report, found other files"),
         ("afile", "afile: expected a folder, found a file at "),
-        ("afile/page", "afile/page: expected a folder, found a file at "),
         ("out/bench", "out/bench: expected a folder of its own, found that of the benchmark "),
         ("out", "out: expected a folder of its own, found that of the benchmark "),
-        ("out/bench/cases", "out/bench/cases: expected a folder outside the benchmark "),
     ],
 )
 def test_a_report_that_could_not_be_written_is_refused_before_anything_is_built(
