@@ -342,22 +342,3 @@ def test_paths_are_text_or_path_and_options_may_hold_them(bench: cfgen.Benchmark
         bench, "cruise", judge="scripted", judge_options={"file": replies, "name": "p"}, quiet=True
     )
     assert {v.status for v in found.verdicts} == {"failed"}
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"n": 0}, "n: expected a whole number above 0, found 0"),
-        ({"attempts": 0}, "attempts: expected"),
-        ({"controls": "nul"}, "controls: expected null and/or nuisance"),
-        ({"distances": [9.0]}, "distances: expected factors from 0.2 to 5"),
-        ({"decel_band": (6.0, 1.5)}, "decel_band: expected 0 < LOW < HIGH"),
-        ({"budget": -1.0}, "budget: expected dollars"),
-        ({"scenes": "nowhere"}, "nowhere"),
-        ({"inpainter": "oils"}, "inpainter 'oils' is not known"),
-    ],
-)
-def test_a_wrong_argument_is_named(tmp_path: Path, wrong: dict, message: str):
-    with pytest.raises(cfgen.InputError, match=re.escape(message)):
-        cfgen.build(tmp_path / "b", **wrong)
-    assert not (tmp_path / "b").exists()

@@ -3,7 +3,6 @@
 import importlib
 import math
 import os
-import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -70,8 +69,6 @@ _PLANNER_FORMS = {
     "outputs.jsonl": "answers made elsewhere",
 }
 _MB = 1_000_000
-#: rows of text that a thumbnail takes in a terminal
-_TEXT_ROWS = 14
 
 
 def register(app: App) -> None:
@@ -214,19 +211,12 @@ def _show_hazard(entry: "Hazard", png: Path | None) -> None:
     for label, text in rows.items():
         if text or label != "drawn":
             print(f"  {label:<10}{text}")
-    if not _variants(entry):
-        if png:
-            raise InputError(
-                f"hazard '{entry.id}' has no sprites, so there is no thumbnail to write; leave out --png"
-            )
-        return
-    picture = _thumbnail(entry)
-    if sys.stdout.isatty():
-        from cfgen.hazards.thumbnail import as_text
-
-        print(as_text(picture, _TEXT_ROWS))
+    if png and not _variants(entry):
+        raise InputError(
+            f"hazard '{entry.id}' has no sprites, so there is no thumbnail to write; leave out --png"
+        )
     if png:
-        _write(png, picture)
+        _write(png, _thumbnail(entry))
 
 
 def _hazard_row(name: str, size: str, zones: str, moves: str, sprites: str) -> str:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from cfgen.report import Report
     from cfgen.rollouts.summary import ScoreSummary
 
-#: scenes without a case that are named
-_NAMED_SCENES = 3
-
 
 def register(app: App) -> None:
     add(app, library.build, _show_build)
@@ -63,22 +60,9 @@ def _show_build(built: "Benchmark", *, out: Path, definition: str, shard: str) -
 
 
 def spread(built: "Benchmark") -> str:
-    """Where the cases are of fewer scenes than could be: how many gave none of what was tried, and why mostly."""
+    """Where the cases are of fewer scenes than could be."""
     scenes, giving = set(built.record.scenes), {case.record.scene_id for case in built}
-    if len(giving) >= min(len(built), len(scenes)):
-        return ""
-    reasons: dict[str, Counter[str]] = {}
-    for rejection in built.rejections:
-        if rejection.scene_id not in giving and not rejection.unsuited:
-            reasons.setdefault(rejection.scene_id, Counter())[rejection.reason] += 1
-    lines = [
-        f"{scene}: {counts.total()} refused, most often: {counts.most_common(1)[0][0]}"
-        for scene, counts in sorted(reasons.items())
-    ]
-    rest = f"; and {len(lines) - _NAMED_SCENES} more" if len(lines) > _NAMED_SCENES else ""
-    named = "; ".join(lines[:_NAMED_SCENES])
-    barren = f"; {len(reasons)} gave none in the pairs tried ({named}{rest})" if reasons else ""
-    return f", of {len(giving)} of {len(scenes)} scenes{barren}"
+    return f", of {len(giving)} of {len(scenes)} scenes" if len(giving) < min(len(built), len(scenes)) else ""
 
 
 def _show_tally(summary: "BuildReport", out: Path) -> None:

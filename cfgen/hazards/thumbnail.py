@@ -1,4 +1,4 @@
-"""Small pictures of hazards for lists and terminals."""
+"""Small pictures of hazards for lists."""
 
 from collections.abc import Sequence
 
@@ -29,20 +29,6 @@ def sheet(pictures: Sequence[tuple[str, np.ndarray]]) -> np.ndarray:
     tiles = [_named(name, picture) for name, picture in pictures]
     tiles += [np.full_like(tiles[0], 255)] * (-len(tiles) % _COLUMNS)
     return np.vstack([np.hstack(tiles[i : i + _COLUMNS]) for i in range(0, len(tiles), _COLUMNS)])
-
-
-def as_text(picture: np.ndarray, rows: int) -> str:
-    """The picture as ``rows`` lines of half blocks in 24-bit terminal colours."""
-    width = max(round(picture.shape[1] / picture.shape[0] * rows * 2), 1)
-    small = cv2.resize(picture, (width, rows * 2), interpolation=cv2.INTER_AREA).astype(int)
-    lines = []
-    for upper, lower in zip(small[::2], small[1::2], strict=True):
-        cells = (
-            f"\x1b[38;2;{a[0]};{a[1]};{a[2]}m\x1b[48;2;{b[0]};{b[1]};{b[2]}m▀"
-            for a, b in zip(upper, lower, strict=True)
-        )
-        lines.append("".join(cells) + "\x1b[0m")
-    return "\n".join(lines)
 
 
 def _named(name: str, picture: np.ndarray) -> np.ndarray:

@@ -262,10 +262,22 @@ def export_bundle(
         )
     run = read_record(store.planner_run_path(name), PlannerRun, check=True)
     judged = read_record(store.judge_run_path(folder), JudgeRun, check=True)
-    _check_wording(store, judged, wording)
+    if wording.id.hash != judged.rubric_hash:
+        raise StoreError(
+            f"{store.judge_run_path(folder)}: '{folder}' judged by {judged.rubric} {judged.rubric_version} in other "
+            "words than it has here; give its file with --rubric, or judge again with this cfgen"
+        )
     cases = {case.case_id: case for case in store.cases()}
     answers, verdicts = _records(store, run, folder, cases)
-    bundled, in_words = _bundled(store, cases, hashes or {})
+    blocks, in_words = blocks_of(
+        {case_id: load_scene(store.scene_dir(case.scene_id)).scene for case_id, case in cases.items()}
+    )
+    bundled = {
+        case_id: BundledCase(
+            hash=(hashes or {}).get(case_id) or case_hash(store, case), block=blocks[case_id], arms=case.arms
+        )
+        for case_id, case in cases.items()
+    }
     files: dict[str, bytes] = {
         # its salt would tell which seed belonged to which arm
         PLANNER: canonical_json(run.model_copy(update={"salt": ""})),
@@ -291,28 +303,13 @@ def export_bundle(
         scores=scores,
         wording=wording_of(wording),
         environment=environment(),
-        figures=Figures.of(verdicts, {i: case.block for i, case in bundled.items()}, scores, floor),
+        figures=Figures.of(verdicts, blocks, scores, floor),
         files={file: hash_bytes(content) for file, content in files.items()},
     )
     with new_archive(out) as archive:
         for file, content in {INDEX: canonical_json(index), **files}.items():
             archive.writestr(undated(file), content)
     return read_bundle(out)
-
-
-def _bundled(
-    store: Store, cases: Mapping[str, Case], hashes: Mapping[str, Sha256]
-) -> tuple[dict[str, BundledCase], str]:
-    """What a bundle holds of each case, and in words what a block is."""
-    scenes = {case.case_id: load_scene(store.scene_dir(case.scene_id)).scene for case in cases.values()}
-    blocks, in_words = blocks_of(scenes)
-    bundled = {
-        case_id: BundledCase(
-            hash=hashes.get(case_id) or case_hash(store, case), block=blocks[case_id], arms=case.arms
-        )
-        for case_id, case in cases.items()
-    }
-    return bundled, in_words
 
 
 def benchmark_hash(cases: Mapping[str, Sha256]) -> Sha256:
@@ -323,14 +320,6 @@ def benchmark_hash(cases: Mapping[str, Sha256]) -> Sha256:
 def horizon_of(answers: Iterable[Rollout]) -> float:
     """Of the shortest plan, s; 0 without any."""
     return PLAN_DT * min((len(answer.plan.waypoints) for answer in answers if answer.plan), default=0)
-
-
-def _check_wording(store: Store, run: JudgeRun, rubric: Rubric) -> None:
-    if rubric.id.hash != run.rubric_hash:
-        raise StoreError(
-            f"{store.judge_run_path(run.judge)}: '{run.judge}' judged by {run.rubric} {run.rubric_version} in other "
-            "words than it has here; give its file with --rubric, or judge again with this cfgen"
-        )
 
 
 def _records(

@@ -309,16 +309,15 @@ def short(sha: Sha256) -> str:
 
 
 def points(estimate: Share) -> str:
-    """Signed points and their interval."""
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return "-"
-    return f"{100 * estimate.value:+.1f} ({100 * estimate.low:+.1f} to {100 * estimate.high:+.1f})"
+    """Signed percentage points and their interval."""
+    return share(estimate, "+.1f")
 
 
-def share(estimate: Share) -> str:
+def share(estimate: Share, form: str = ".1f") -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "-"
-    return f"{100 * estimate.value:.1f} ({100 * estimate.low:.1f}-{100 * estimate.high:.1f})"
+    value, low, high = (f"{100 * bound:{form}}" for bound in (estimate.value, estimate.low, estimate.high))
+    return f"{value} ({low} to {high})"
 
 
 def _floor(row: Row) -> str:
