@@ -124,7 +124,6 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
         ("name: careful", "name: ''", "planners.1.name: "),
         ("name: careful", "nmae: careful", "planners.1.nmae: unknown field (did you mean 'name'?)"),
         ("jobs: 1", "where: sped > 3", "build.where 'sped > 3': no scene has a tag 'sped' (did you mean"),
-        ("jobs: 1", "quota: {speed > 1: 9}", "build.quota: expected at most 2 cases in all"),
         ("report:", "judges: [jury]\nreport:", "judge 'jury' is not known"),
         ("report:", "judges: [{judge: offline, options: {nose: 1}}]\nreport:", "nose"),
         ("bench: out/bench", "bench: [", "not readable as YAML"),
