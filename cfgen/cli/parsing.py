@@ -42,7 +42,8 @@ def add(
     keywords = {} if show is None else _keywords(show)
     extra = [p for p in keywords.values() if p.name not in signature.parameters]
     types = {p.name: p.annotation for p in (*signature.parameters.values(), *extra)}
-    work = checked(function)
+    # functions of an options class read what they are given themselves, and tell it from defaults
+    work = function if hasattr(function, "__signature__") else checked(function)
 
     def command(*positional: Any, **texts: Any) -> int:
         arguments = _read({**dict(zip(types, positional, strict=False)), **texts}, types)
