@@ -243,6 +243,11 @@ class SurfaceSettings:
     brightest: float = 4.0
     #: Most light, in white cards, that something mirrored sends.
     mirrored_most: float = 2.0
+    #: Metal flakes in paint: a broad lobe about the sun's highlight in the paint's colour, as a share of the
+    #: square root of what is matt, its GGX width squared, and from what gloss on.
+    flakes: float = 0.5
+    flakes_wide: float = 0.12
+    coat: float = 0.8
     #: Lamps and plates, smooth and bright but no coat, turn the sun's light back: gain of their albedo over so
     #: much.
     turned_back: float = 3.0

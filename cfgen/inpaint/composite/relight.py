@@ -89,8 +89,8 @@ def relight(
             facing *= shadow.visible(layers.position, layers.normal)
         bounce = np.float32(SURFACE.asphalt * light[2] * 0.35) * (1 - layers.normal[..., 2])
         matt = facing + bounce
-        if layers.lamps is not None:
-            matt = matt + np.float32(SURFACE.turned_back) * layers.lamps * facing
+        if layers.gloss is not None:
+            matt = matt + _metal(layers, layers.gloss, towards) * facing
         added = _paler(layers.albedo, saturation) * matt[..., None]
         if layers.gloss is not None:
             added += _mirrored(layers, layers.gloss, towards, facing)[..., None]
@@ -163,6 +163,24 @@ def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> F
         1 - below
     )
     return gloss * (highlight + _schlick(cosine) * around)
+
+
+def _metal(layers: Layers, gloss: Floats, light: Floats) -> Floats:
+    """What flakes in paint, lamps and plates send back of sunlight beside what is matt, times that, hxw."""
+    half = (light + layers.eye) / np.linalg.norm(light + layers.eye)
+    bright = luminance(layers.albedo)
+    lobe = np.clip(_along(layers.normal, half), 0, 1) ** 2 * (np.float32(SURFACE.flakes_wide) - 1) + 1
+    coat = np.clip((gloss - np.float32(SURFACE.coat)) / (1 - np.float32(SURFACE.coat)), 0, 1) * (
+        gloss <= 1
+    )  # panes hold none
+    level = (
+        np.float32(SURFACE.flakes)
+        * coat
+        * np.float32(SURFACE.flakes_wide)
+        / lobe**2
+        / np.sqrt(np.maximum(bright, np.float32(0.01)))
+    )
+    return level if layers.lamps is None else level + np.float32(SURFACE.turned_back) * layers.lamps
 
 
 def lamps_of(albedo: Floats, gloss: Floats, alpha: Floats, ppm: float) -> Floats:
