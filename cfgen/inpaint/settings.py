@@ -294,7 +294,7 @@ class ReprojectionSettings:
     step: float = 0.25
     rim: float = 0.2
     #: Most points in all: what is nearer than that is drawn more coarsely.
-    most: float = 6e7
+    most: float = 1.6e7
     #: Levels of nearness that points are sorted by, and rounds of closing cracks, a pixel to each side.
     levels: int = 4000
     rounds: int = 2
