@@ -3,7 +3,6 @@
 import json
 import sys
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -186,7 +185,6 @@ class Asked:
     """A judge that keeps what it is shown."""
 
     name, note = "asked", ""
-    blind_to: ClassVar[dict[str, str]] = {}
 
     def __init__(self):
         self.shown: dict[tuple[str, str], JudgeItem] = {}

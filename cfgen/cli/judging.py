@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App
 
@@ -184,20 +184,15 @@ def probe_table(probe: "ProbeRun") -> str:
         why = "; ".join(f"{count} not asked: {reason}" for reason, count in kind.left_out.items())
         lines.append(row(name, kind.n, partial(_share, kind), why))
     lines.append(row("all", probe.n, lambda d: _or_undefined(probe.accuracy.get(d), ".1%")))
-    if unblinded := probe.blind_to.keys() & probe.kinds.keys() and probe.accuracy_of_told():
-        label = f"all but {', '.join(probe.blind_to)}"
-        lines.append(row(label, "", lambda d: _or_undefined(unblinded.get(d), ".1%")))
     agreement = probe.agreement
     lines.append(row("quadratic kappa", "", lambda d: _or_undefined(agreement[d].quadratic, ".2f")))
     for score in (0, 1, 2):
         recall = partial(_recall, agreement, score)
         lines.append(row(f"recall of {score}", "", recall))
     lines += [line for free in (False, True) for line in _twos(probe, free)]
-    lines += _contradicted(probe)
     lines.append(f"UNKNOWN where nothing was added: {_or_undefined(probe.unknown_found, '.0%')}")
     if probe.failed:
         lines.append(f"{probe.failed} of {probe.n} got no usable reply and count as wrong")
-    lines += [f"{kind}: {why}" for kind, why in probe.blind_to.items() if kind in probe.kinds]
     lines.append(f"{probe.cases} cases, each asked about in at least {probe.fewest_kinds} kinds of answers")
     return "\n".join(lines)
 
@@ -222,17 +217,6 @@ def _twos(probe: "ProbeRun", free: bool) -> list[str]:
             words.append(f"{dimension} {false} of {negatives} false, {missed} of {due} missed")
     name = f"free answers ({probe.half})" if free else "scripted answers"
     return [f"2s on {name}: {'; '.join(words)}"] if words else []
-
-
-def _contradicted(probe: "ProbeRun") -> list[str]:
-    """Labels of free answers that the paper's rubric contradicts, and what accuracy is without them."""
-    if not probe.contradicted:
-        return []
-    return [
-        f"waypoints of free answers: the paper's rubric contradicts {probe.contradicted} labels "
-        f"(scenarios/probes/README.md); {probe.as_ruled} got the rubric's score, {probe.as_labelled} the label; "
-        f"right on the others: {_or_undefined(probe.waypoints_by_rubric, '.1%')}"
-    ]
 
 
 def _or_undefined(value: float | None, form: str) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -32,8 +32,6 @@ class Panel:
         name: folder of the verdicts. spec: what the user asked for, for the record.
         models: asked in this order; the order of votes in a verdict is models, then repeats.
     """
-
-    blind_to: Mapping[str, str] = {}
 
     def __init__(self, name: str, spec: str, models: Sequence[Model], limits: Limits) -> None:
         self.name = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip(".-_")[:100] or "judge"

@@ -1,8 +1,8 @@
 """A judge x known answers -> how far it can be trusted. Readable top to bottom.
 
 Scripted responders answer every case in ways whose right scores follow by construction, in our words. Free answers are
-other people's words (:mod:`cfgen.judge.free`). The judge sees all as it sees any planner's answers, shuffled. Only free
-answers that nothing was tuned on make it tested.
+other people's words (:mod:`cfgen.judge.free_answers`). The judge sees all as it sees any planner's answers, shuffled.
+Only free answers that nothing was tuned on make it tested.
 """
 
 import random
@@ -19,8 +19,8 @@ from cfgen.core.faults import contained
 from cfgen.core.files import write_record
 from cfgen.core.progress import Progress
 from cfgen.geometry.driving import Start
-from cfgen.judge.each import judge_each
-from cfgen.judge.free import FreeAnswer, Half, cases_for, free_answers, unfit
+from cfgen.judge.containment import judge_each
+from cfgen.judge.free_answers import FreeAnswer, Half, cases_for, free_answers, unfit
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey, asked_now
 from cfgen.metrics.agreement import comparison
 from cfgen.planners.answer import to_plan
@@ -277,7 +277,6 @@ def summarize(
     n = Counter(p.kind for p in probes)
     per_case = Counter({p.case.case_id: 0 for p in left_out if not p.free})
     per_case.update(p.case.case_id for p in probes if not p.free)
-    against = _contradicted(probes, answers)
     run = judge.run_record()
     return ProbeRun(
         judge=judge.name,
@@ -289,25 +288,12 @@ def summarize(
         cases=len(per_case),
         fewest_kinds=min(per_case.values(), default=0),
         free=sum(p.free is not None for p in probes),
-        contradicted=len(against),
-        as_ruled=sum(score == free.ruled for score, free in against),
-        as_labelled=sum(score == free.waypoints for score, free in against),
         kinds=_kinds(n, left_out, counts),
         accuracy=_accuracy(len(probes), counts),
         agreement={d: _agreement(i, probes, answers) for i, d in enumerate(DIMENSIONS)},
         unknown_found=_unknown_share(probes, verdicts),
-        blind_to=dict(judge.blind_to),
         misses=_misses(probes, verdicts, answers),
     )
-
-
-def _contradicted(probes: Sequence[Probe], answers: Sequence[Scores]) -> list[tuple[int, FreeAnswer]]:
-    """Waypoints scores of free answers whose author's label contradicts the paper's rubric."""
-    return [
-        (score, item.free)
-        for item, (_, score, _) in zip(probes, answers, strict=True)
-        if item.free and item.free.ruled is not None and score is not None
-    ]
 
 
 def _unknown_share(probes: Sequence[Probe], verdicts: Sequence[Verdict | None]) -> float | None:

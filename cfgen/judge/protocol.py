@@ -1,6 +1,6 @@
 """What a judge sees and what it answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -90,17 +90,15 @@ class RubricId:
 class Judge(Protocol):
     """A judge gives every item one verdict; ``done`` is called as each one is ready.
 
-    What it raises on one item is contained by :func:`cfgen.judge.each.judge_each`.
+    What it raises on one item is contained by :func:`cfgen.judge.containment.judge_each`.
 
     ``name`` is the folder of its verdicts. ``run_record`` says who judges with which wording and options, and
-    never holds a key. ``note`` is a word on cost so far for the progress line, or "". ``blind_to`` names kinds of
-    known answers that it cannot tell, and why. It may have a method ``check()``, called before anything is asked, that
-    raises a CfgenError when it cannot work: no key, a missing package.
+    never holds a key. ``note`` is a word on cost so far for the progress line, or "". It may have a method ``check()``,
+    called before anything is asked, that raises a CfgenError when it cannot work: no key, a missing package.
     """
 
     name: str
     note: str
-    blind_to: Mapping[str, str]
 
     def run_record(self) -> JudgeRun: ...
 

@@ -85,29 +85,18 @@ def folder_name(judge: str, rubric: Rubric) -> str:
     return judge if rubric.id.name == DEFAULT_RUBRIC else f"{judge}--{rubric.id.name}"
 
 
-def _by_kind(store: Store, judge: str) -> str:
-    """The folder of the one judge that was asked for as ``judge``, such as ``gemini``; else ``judge`` itself."""
-    names = sorted(run.judge for run in store.judge_runs() if run.spec.split(" ")[0] == judge)
-    if len(names) > 1:
-        raise InputError(
-            f"judge '{judge}': several judged here by that name; name one of: {', '.join(names)}"
-        )
-    return names[0] if names else judge
-
-
 def stored_judge(store: Store, judge: str, rubric: str | None = None) -> tuple[str, Rubric]:
     """The folder under ``verdicts/`` of ``judge``, and the rubric by which it judged there.
 
     Args:
-        judge: that folder, what it was called before the rubric was added, or what was given to --judge, where only
-            one of that name judged here. rubric: name or file; None: that of its verdicts, which has to be an installed
-            one.
+        judge: that folder, or what it was called before the rubric was added. rubric: name or file; None: that of its
+            verdicts, which has to be an installed one.
 
     Raises:
-        InputError: the verdicts there are by another rubric, or by one that is not installed; or several go by it.
+        InputError: the verdicts there are by another rubric, or by one that is not installed.
     """
     requested = create_rubric(rubric) if rubric else None
-    folder = judge if store.judge_run_path(judge).is_file() else _by_kind(store, judge)
+    folder = judge
     if requested and store.judge_run_path(folder_name(judge, requested)).is_file():
         folder = folder_name(judge, requested)
     path = store.judge_run_path(folder)

@@ -22,7 +22,7 @@ from cfgen.core.network import within_its_network
 from cfgen.core.progress import Progress
 from cfgen.core.sanitize import plain_text
 from cfgen.judge.combine import faulted
-from cfgen.judge.each import judge_each
+from cfgen.judge.containment import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
 from cfgen.judge.registry import create_judge
 from cfgen.judge.stored import scored_as

@@ -79,18 +79,11 @@ class ProbeRun(Stored):
     agreement: dict[Dimension, Comparison]
     #: of the probes whose right answer is UNKNOWN, the share that got it
     unknown_found: float | None
-    #: kinds that this judge says it cannot tell, and why; they count above
-    blind_to: dict[str, str] = Field(default_factory=dict)
     misses: tuple[ProbeMiss, ...] = ()
     #: which free answers were asked: those that anything may be tuned on, or those that nothing is; "": none
     half: Literal["", "tune", "test"] = ""
     #: of the probes, those in free words
     free: int = 0
-    #: of these, those whose label for waypoints the paper's rubric contradicts, and those of them with the
-    #: rubric's score, and with the label
-    contradicted: int = 0
-    as_ruled: int = 0
-    as_labelled: int = 0
     #: what broke; its answers are among the failed ones, or were not asked
     faults: tuple[Fault, ...] = ()
 
@@ -131,22 +124,6 @@ class ProbeRun(Stored):
             sum(getattr(k, name).get(dimension, 0) for k in kinds) for name in ("false_two", "missed_two")
         )
         return false, sum(k.n for k in kinds) - due - unjudged, missed, due
-
-    @property
-    def waypoints_by_rubric(self) -> float | None:
-        """Accuracy of waypoints on free answers whose label the paper's rubric does not contradict; None: no such."""
-        free = [kind_count for kind, kind_count in self.kinds.items() if kind.startswith(FREE)]
-        n = sum(k.n - k.unjudged.get("waypoints", 0) for k in free) - self.contradicted
-        return (sum(k.right["waypoints"] for k in free) - self.as_labelled) / n if n > 0 else None
-
-    def accuracy_of_told(self) -> dict[Dimension, float] | None:
-        """Accuracy without the kinds that the judge says it cannot tell; None when nothing else was asked."""
-        tellable = [kind_count for kind, kind_count in self.kinds.items() if kind not in self.blind_to]
-        n = {
-            d: sum(kind_count.n - kind_count.unjudged.get(d, 0) for kind_count in tellable)
-            for d in self.accuracy
-        }
-        return {d: sum(kind_count.right[d] for kind_count in tellable) / n[d] for d in n if n[d]} or None
 
 
 class Calibration(Stored):

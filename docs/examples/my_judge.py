@@ -14,7 +14,6 @@ class SlowsDown:
     """Asks whether the car slows down; no model."""
 
     note = ""  # a word on cost for the progress line
-    blind_to = {"wrong_object": "it does not read what is named"}  # noqa: RUF012 - never changed
 
     def __init__(self, share: float = 0.8, name: str = "slows-down") -> None:  # --judge-options share=0.7
         self.share, self.name = share, name  # the name is the folder of its verdicts

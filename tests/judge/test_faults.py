@@ -8,7 +8,7 @@ import pytest
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError, SetupError, StoreError
 from cfgen.judge.combine import combine
-from cfgen.judge.each import judge_each
+from cfgen.judge.containment import judge_each
 from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.hazard import HAZARD

@@ -7,7 +7,7 @@ import pytest
 
 from cfgen.geometry.camera import mounted
 from cfgen.geometry.path import path_of_plan, travelled
-from cfgen.judge.free import MOTIONS, FreeAnswer, cases_for, free_answers
+from cfgen.judge.free_answers import MOTIONS, FreeAnswer, cases_for, free_answers
 from cfgen.judge.offline.judge import measure
 from cfgen.judge.protocol import JudgeItem
 from cfgen.planners.answer import to_plan

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cfgen.judge.combine import combine
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import FIELDS, HAZARD, SCALES, STEPS, HazardRubric, Wording
-from cfgen.judge.rubrics.pinocchio import pinocchio
+from cfgen.judge.rubrics.hazard_paper import pinocchio
 from cfgen.judge.stored import rescored
 from cfgen.models.quote import MAX_CHARS, quote
 from cfgen.records import Camera, Plan

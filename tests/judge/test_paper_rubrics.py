@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cfgen.geometry.camera import mounted
-from cfgen.judge.rubrics.consistency import CONSISTENCY, reasoning_and_answer
+from cfgen.judge.rubrics.consistency import CONSISTENCY
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, FIELDS
 from cfgen.judge.rubrics.grounding import GROUNDING, sentences
 from cfgen.judge.rubrics.trace import TraceItem
@@ -74,9 +74,6 @@ def test_consistency_takes_one_word(raw, read):
 
 
 def test_consistency_sees_reasoning_and_answer_apart():
-    assert reasoning_and_answer("<think> a </think>\n<answer>B</answer>") == ("a", "B")
-    assert reasoning_and_answer("<think>a</think><action>stop</action>") == ("a", "stop")
-    assert reasoning_and_answer("<think>a</think><think>b</think><answer>B</answer>") is None
     prompt = CONSISTENCY.prompt("q", "<answer>YES</answer>", "B")
     assert "<answer>" not in prompt
     assert "| B" in prompt

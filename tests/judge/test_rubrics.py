@@ -83,11 +83,11 @@ def test_a_file_changes_the_words_it_gives_and_no_others(mine: Path):
         ),
         (
             ("  reasoning: Only", "  reason: Only"),
-            r"steps\.reason: unknown field \(did you mean 'reasoning'\?\); expected one of change, reas",
+            r"steps: .*found 'reason' \(did you mean 'reasoning'\?\)",
         ),
         (
             ("    1: names it.", "    3: names it."),
-            r"scales\.reasoning\.3: unknown field; expected one of 2, 1, 0",
+            r"scales\.reasoning.*found '3'",
         ),
         (("    1: names it.", "    1: [it]"), r"scales\.reasoning\.1: input should be a valid string"),
         (

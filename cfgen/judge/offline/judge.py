@@ -36,7 +36,6 @@ class OfflineJudge:
         self.name = name
         self.rubric = HAZARD.id
         self.note = ""
-        self.blind_to: dict[str, str] = {}
 
     def run_record(self) -> JudgeRun:
         return JudgeRun(

@@ -3,7 +3,6 @@
 Faithful GRPO section 3.2, in our own words.
 """
 
-import re
 from dataclasses import replace
 
 from cfgen.judge.rubrics.trace import QUESTION, Asker, OneWordRubric, TraceItem, TraceReply
@@ -42,10 +41,3 @@ CONSISTENCY = ConsistencyRubric(
 def consistency() -> ConsistencyRubric:
     """Whether the declared action follows from the words, from text alone: for cfgen analyze traces."""
     return CONSISTENCY
-
-
-def reasoning_and_answer(text: str) -> tuple[str, str] | None:
-    """What stands inside ``<think>`` and ``<answer>`` (for planners: ``<action>``); None unless each is there once."""
-    think = re.findall(r"<think>(.*?)</think>", text, re.DOTALL | re.IGNORECASE)
-    answer = re.findall(r"<(answer|action)>(.*?)</\1>", text, re.DOTALL | re.IGNORECASE)
-    return (think[0].strip(), answer[0][1].strip()) if len(think) == len(answer) == 1 else None

@@ -1,7 +1,7 @@
 """The hazard-response rubric: did the planner notice one new element, say so, and act on it?
 
 Seven inputs in a fixed order; three scores of 0, 1, 2 or UNKNOWN. The wording here is that of the rubric ``cfgen``.
-It is stricter than Pinocchio section 8.6.1 (:mod:`cfgen.judge.rubrics.pinocchio`) in three places:
+It is stricter than Pinocchio section 8.6.1 (:mod:`cfgen.judge.rubrics.hazard_paper`) in three places:
 
 - reasoning 2 asks for where the element is; there, a wrong place costs the 2, and none costs nothing.
 - an overall 2 needs 2 in both other scores, in the prompt and in code; there, it is a score of its own.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,14 +13,14 @@ from cfgen.judge.protocol import JudgeItem, RubricId
 from cfgen.judge.rubrics.hazard import Form, HazardRubric, Wording
 from cfgen.judge.rubrics.trace import TraceRubric
 from cfgen.options import DEFAULT_RUBRIC
-from cfgen.records import Identifier, Vote
+from cfgen.records import Dimension, Identifier, Vote
 
 RUBRICS = Registry(
     "rubric",
     "cfgen.rubrics",
     {
         "cfgen": "cfgen.judge.rubrics.hazard:HazardRubric",
-        "pinocchio": "cfgen.judge.rubrics.pinocchio:pinocchio",
+        "pinocchio": "cfgen.judge.rubrics.hazard_paper:pinocchio",
         "faithfulness": "cfgen.judge.rubrics.faithfulness:FaithfulnessRubric",
         "faithfulness-scene": "cfgen.judge.rubrics.faithfulness:faithfulness_scene",
         "consistency": "cfgen.judge.rubrics.consistency:consistency",
@@ -127,47 +127,25 @@ def find_rubric(name_or_file: str) -> Rubric | TraceRubric:
 # --- a wording of one's own -----------------------------------------------------------------------------------
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+Text = Annotated[str, Field(min_length=1)]
 
 
-class _Steps(_Part):
-    change: str | None = Field(default=None, min_length=1)
-    reasoning: str | None = Field(default=None, min_length=1)
-    waypoints: str | None = Field(default=None, min_length=1)
-    overall: str | None = Field(default=None, min_length=1)
-
-
-class _Scale(_Part):
-    two: str | None = Field(default=None, min_length=1, alias="2")
-    partial: str | None = Field(default=None, min_length=1, alias="1")
-    nought: str | None = Field(default=None, min_length=1, alias="0")
-
-    @property
-    def given(self) -> dict[int, str]:
-        return {score: text for score, text in ((2, self.two), (1, self.partial), (0, self.nought)) if text}
-
-
-class _Scales(_Part):
-    reasoning: _Scale = _Scale()
-    waypoints: _Scale = _Scale()
-    overall: _Scale = _Scale()
-
-
-class _File(_Part):
+class _File(BaseModel):
     """What is not given stays as cfgen has it."""
 
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
     name: Identifier
-    version: str = Field(default="1", min_length=1)
+    version: Text = "1"
     #: whose words stand where none are given, and whether overall is bounded by the other scores
     base: Literal["cfgen", "pinocchio"] = "cfgen"
     #: what comes before the steps
-    opening: str | None = Field(default=None, min_length=1)
-    steps: _Steps = _Steps()
+    opening: Text | None = None
+    steps: dict[Literal["change", "reasoning", "waypoints", "overall"], Text] = {}
     #: dimension -> score -> when it is given
-    scales: _Scales = _Scales()
+    scales: dict[Dimension, dict[Literal["2", "1", "0"], Text]] = {}
     #: said after a reply that cannot be used; holds ``{problem}``
-    again: str | None = Field(default=None, min_length=1)
+    again: Text | None = None
 
 
 def read_rubric(path: Path) -> HazardRubric:
@@ -188,12 +166,13 @@ def read_rubric(path: Path) -> HazardRubric:
     if file.again is not None and "{problem}" not in file.again:
         raise InputError(f"{path}: again: expected '{{problem}}' where the reason goes, found none")
     base: HazardRubric = RUBRICS.create(file.base, {})
-    shipped, steps = base.wording, file.steps.model_dump(exclude_none=True)
+    shipped, scales = base.wording, file.scales
     wording = Wording(
         opening=file.opening or shipped.opening,
-        steps={step: steps.get(step, text) for step, text in shipped.steps.items()},
+        steps={**shipped.steps, **{str(step): text for step, text in file.steps.items()}},
         scales={
-            name: {**scale, **getattr(file.scales, name).given} for name, scale in shipped.scales.items()
+            name: {score: scales.get(name, {}).get(str(score), text) for score, text in scale.items()}  # type: ignore[call-overload]
+            for name, scale in shipped.scales.items()
         },
         again=file.again or shipped.again,
     )

@@ -213,10 +213,6 @@ def _probe_sentence(judge: str, probe: ProbeRun | None) -> str:
     words = f"{judge} was tried on {probe.n} known answers and got right: {_shares(probe.accuracy)}."
     if not probe.enough:
         words += f" It does not count as tested, which takes {'; '.join(probe.lacks)}."
-    accuracy = probe.accuracy_of_told()
-    blind = [f"{kind} ({why})" for kind, why in probe.blind_to.items() if kind in probe.kinds]
-    if blind and accuracy:
-        words += f" It cannot tell {', '.join(blind)}; without that: {_shares(accuracy)}."
     return words
 
 
