@@ -87,7 +87,7 @@ def test_a_file_changes_the_words_it_gives_and_no_others(mine: Path):
         ),
         (
             ("    1: names it.", "    3: names it."),
-            r"scales\.reasoning.*found '3'",
+            r"scales: .*found '3'",
         ),
         (("    1: names it.", "    1: [it]"), r"scales\.reasoning\.1: input should be a valid string"),
         (
