@@ -89,7 +89,7 @@ def test_a_file_changes_the_words_it_gives_and_no_others(mine: Path):
             ("    1: names it.", "    3: names it."),
             r"scales: .*found '3'",
         ),
-        (("    1: names it.", "    1: [it]"), r"scales\.reasoning\.1: input should be a valid string"),
+        (("    1: names it.", "    1: [it]"), r"scales: input should be a valid string, found \['it'\]"),
         (
             ("version:", "base: hazzard\nversion:"),
             "base: input should be 'cfgen' or 'pinocchio', found 'hazzard'",
