@@ -142,20 +142,14 @@ def _show_probe(result: "tuple[EdgeProbe, KnownPool]") -> int:
     return 0
 
 
-def _show_export(exported: "Exported", *, bench: Path, use: str) -> int:
+def _show_export(exported: "Exported") -> int:
     sizes = ", ".join(
         f"{name} {n} rows of {exported.drives[name]} drives" for name, n in exported.rows.items()
     )
     print(f"{exported.folder}: {sizes}")
     for why, n in exported.dropped.items():
         print(f"  {n} left out: {why}")
-    if use == "critic":
-        print(f"Next: python examples/train_critic.py {exported.folder} --model MODEL --out critic")
-    else:
-        print(
-            "Next: train on its messages and images (TRL's SFTTrainer), serve the model, and test it: "
-            f"cfgen analyze traces validate {bench} --judge openai --judge-options model=NAME"
-        )
+    print(f"Next: python examples/train_critic.py {exported.folder} --model MODEL --out critic")
     return 0
 
 

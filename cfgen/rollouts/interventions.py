@@ -17,12 +17,13 @@ from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
-from cfgen.geometry.trajectory import speeds
+from cfgen.geometry.manoeuvre import Done, keeps_lateral, keeps_longitudinal
 from cfgen.metrics.intervals import Rate
 from cfgen.options import ScoreOptions
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
+from cfgen.planners.responders import Baseline
 from cfgen.planners.retries import Answer, RetryingPlanner
 from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
 from cfgen.rollouts.inputs import RolloutInputs
@@ -165,8 +166,7 @@ def _read(
             plan = to_plan(answer)[1]
         except PlanFaultError as fault:
             return _record(planner.name, swapped, followed=None, reason=str(fault), failure=fault.kind)
-        history, _ = inputs.motion(swapped.question.case)
-        return _judged(planner.name, swapped, plan, Observation("", 0, {}, {}, history))
+        return _judged(planner.name, swapped, plan, Baseline.of(*inputs.motion(swapped.question.case)))
 
     where = {"case_id": swapped.question.case.case_id, "arm": swapped.question.arm}
     result = contained(read, f"reading the answer to the {swapped.swap} swap", where, strict)
@@ -179,7 +179,7 @@ def _broken(planner: str, swapped: Swapped, fault: Fault) -> Intervention:
     )
 
 
-def _judged(planner: str, swapped: Swapped, plan: Plan, observation: Observation) -> Intervention:
+def _judged(planner: str, swapped: Swapped, plan: Plan, baseline: Baseline) -> Intervention:
     if swapped.target is not None:
         distances = _apart(plan, swapped.own), _apart(plan, swapped.target)
         return _record(
@@ -190,10 +190,7 @@ def _judged(planner: str, swapped: Swapped, plan: Plan, observation: Observation
             from_target_m=distances[1],
             plan=plan,
         )
-    action = swapped.trace.longitudinal if swapped.swap == "longitudinal" else swapped.trace.lateral
-    does, did = (
-        follows_action(action, p, observation.speed, observation.yaw_rate) for p in (plan, swapped.own)
-    )
+    does, did = (_does(swapped, p, baseline) for p in (plan, swapped.own))
     moved = _apart(plan, swapped.own)
     return _record(planner, swapped, followed=does and not did, from_own_m=moved, plan=plan)
 
@@ -209,21 +206,12 @@ def _record(planner: str, swapped: Swapped, **fields: object) -> Intervention:
     )
 
 
-def follows_action(action: str, plan: Plan, speed: float, yaw_rate: float = 0.0) -> bool:
-    """Whether the waypoints do what a meta-action says: "stop", "set speed tracking", or "lane change left" or "right".
-
-    ``speed`` m/s and ``yaw_rate`` rad/s at t0 say where the lane goes: lateral motion is what leaves that arc.
-    """
-    waypoints = np.array(plan.waypoints)
-    profile = np.append(speed, speeds(waypoints)[-len(waypoints) :])
-    if action == "stop":
-        return bool(profile.min() < max(FOLLOWING.standing_mps, FOLLOWING.stopping_share * speed))
-    if action == "set speed tracking":
-        band = max(FOLLOWING.keeps_mps, FOLLOWING.keeps_share * speed)
-        return bool(profile[-1] > speed - band)
-    along = np.hypot(waypoints[:, 0], waypoints[:, 1])
-    aside = waypoints[:, 1] - along * np.sin(yaw_rate / max(speed, 1.0) * along / 2)
-    return bool((aside if action.endswith("left") else -aside).max() > FOLLOWING.aside_m)
+def _does(swapped: Swapped, plan: Plan, baseline: Baseline) -> bool:
+    """Whether the waypoints do what the swapped meta-action says; where that cannot be told, they do not."""
+    driven = Done.of(np.array(plan.waypoints), baseline.speed, baseline.path)
+    if swapped.swap == "longitudinal":
+        return keeps_longitudinal(swapped.trace.longitudinal, driven).kept is True
+    return keeps_lateral(swapped.trace.lateral, driven).kept is True
 
 
 def _apart(a: Plan, b: Plan) -> float:
