@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.core.files import reading
-from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
-from cfgen.scenes.readers.sources import is_visible, numbered_images, openers_below
-from cfgen.scenes.readers.traffic import ADVICE, Vehicles, camera_matrix, from_quaternion, lowered
+from cfgen.scenes.readers.sources import camera_names, is_visible, numbered_images, openers_below
+from cfgen.scenes.readers.traffic import ADVICE, Vehicles, calibrated, from_quaternion, lowered
 
 _FRONT = "ring_front_center"
 _POSES = "city_SE3_egovehicle.feather"
@@ -58,11 +57,8 @@ class Argoverse2:
             stamps, first = np.unique(table["timestamp_ns"].astype(np.int64), return_index=True)
             t = (stamps - stamps[0]) / 1e9
             poses = _transforms(table)[first] @ lowered(self._axle)
-        names = [name.strip() for name in self._cameras.split(",") if name.strip()]
-        names = names or [
-            p.name for p in (folder / "sensors" / "cameras").glob("ring_*") if is_visible(p.name)
-        ]
-        names = sorted({*names, _FRONT}, key=lambda name: (name != _FRONT, name))
+        present = (p.name for p in (folder / "sensors" / "cameras").glob("ring_*") if is_visible(p.name))
+        names = camera_names(self._cameras, present, _FRONT)
         return Drive(
             name=folder.name,
             source=f"Argoverse 2 sensor {folder.name}",
@@ -104,19 +100,14 @@ class Argoverse2:
         mounting = _row(folder / "calibration" / "egovehicle_SE3_sensor.feather", name)
         with reading(folder / "calibration" / "egovehicle_SE3_sensor.feather", "a pose", _AGAIN):
             vehicle_from_camera = _transforms({key: np.array([value]) for key, value in mounting.items()})[0]
-            camera_from_ego = camera_matrix(np.linalg.inv(vehicle_from_camera) @ lowered(self._axle))
+            camera_from_ego = np.linalg.inv(vehicle_from_camera) @ lowered(self._axle)
         intrinsics = _row(folder / "calibration" / "intrinsics.feather", name)
         with reading(folder / "calibration" / "intrinsics.feather", "a camera", _AGAIN):
-            camera = Camera(
-                name=name,
-                width=int(intrinsics["width_px"]),
-                height=int(intrinsics["height_px"]),
-                fx=intrinsics["fx_px"],
-                fy=intrinsics["fy_px"],
-                cx=intrinsics["cx_px"],
-                cy=intrinsics["cy_px"],
-                T_cam_ego=camera_from_ego,
+            fx, fy, cx, cy, width, height = (
+                intrinsics[key] for key in ("fx_px", "fy_px", "cx_px", "cy_px", "width_px", "height_px")
             )
+            k = np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
+            camera = calibrated(name, (int(width), int(height)), k, camera_from_ego)
         times = (np.array([int(path.stem) for path in files]) - start) / 1e9
         return Stream(camera, times, files.__getitem__)
 

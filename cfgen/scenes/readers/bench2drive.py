@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import file_bytes, reading
-from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream
-from cfgen.scenes.readers.sources import is_visible, numbered_images, openers_below
-from cfgen.scenes.readers.traffic import Vehicles, camera_matrix, from_rotation
+from cfgen.scenes.readers.sources import camera_names, is_visible, numbered_images, openers_below
+from cfgen.scenes.readers.traffic import Vehicles, calibrated, from_rotation
 
 _FRONT = "front"
 _RATE_HZ = 10.0
@@ -50,13 +49,12 @@ class Bench2Drive:
         files = _annotations(folder / "anno")
         rows = [_row(path) for path in files]
         t, poses = np.array([_number(path) for path in files]) / _RATE_HZ, np.array([row[0] for row in rows])
-        names = [name.strip() for name in self._cameras.split(",") if name.strip()]
-        names = names or [
+        present = [
             path.name.removeprefix("rgb_")
             for path in (folder / "camera").glob("rgb_*")
             if is_visible(path.name) and path.name != "rgb_top_down"
         ]
-        names = sorted({*names, _FRONT}, key=lambda name: (name != _FRONT, name))
+        names = camera_names(self._cameras, present, _FRONT)
         return Drive(
             name=folder.name,
             source=f"{self._source} {folder.name}",
@@ -127,14 +125,7 @@ def _stream(folder: Path, path: Path, row: Row, name: str) -> Stream:
         sensor = row[2]["sensors"][f"CAM_{name.upper()}"]
         k = np.array(sensor["intrinsic"], float).reshape(3, 3)
         ego_from_camera = np.array(sensor["cam2ego"], float).reshape(4, 4)
-        camera = Camera(
-            name=name,
-            width=int(sensor["image_size_x"]),
-            height=int(sensor["image_size_y"]),
-            fx=k[0, 0],
-            fy=k[1, 1],
-            cx=k[0, 2],
-            cy=k[1, 2],
-            T_cam_ego=camera_matrix(_IMAGE_FROM_CAMERA @ np.linalg.inv(ego_from_camera) @ _MIRRORED),
-        )
+        size = int(sensor["image_size_x"]), int(sensor["image_size_y"])
+        mounting = _IMAGE_FROM_CAMERA @ np.linalg.inv(ego_from_camera) @ _MIRRORED
+        camera = calibrated(name, size, k, mounting)
     return Stream(camera, np.array([_number(file) for file in files]) / _RATE_HZ, files.__getitem__)

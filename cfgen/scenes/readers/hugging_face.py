@@ -16,7 +16,7 @@ from cfgen.perception.protocol import Perceiver
 from cfgen.scenes.drive import Drive, Opener, Picture, Stream, raised, speeds_of
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.camera_options import CameraOptions, camera_for
-from cfgen.scenes.readers.sources import Shard, license_of, shards_of, unlisted
+from cfgen.scenes.readers.sources import Shard, license_of, refused, shards_of, unlisted
 from cfgen.scenes.readers.traffic import from_quaternion
 
 Array = NDArray[np.float64]
@@ -77,15 +77,15 @@ class HuggingFace:
     def recordings(self) -> Iterable[Opener]:
         """Rows of one drive may lie in several files; a file that cannot be read is left out by itself."""
         drives: dict[str, list[_Row]] = {}
-        refused: list[Opener] = []
+        unreadable: list[Opener] = []
         for shard in self._shards:
             try:
                 for name, row in self._rows(shard):
                     drives.setdefault(name, []).append(row)
             except InputError as error:
-                refused.append(Opener(str(shard.path), partial(_refuse, error)))
+                unreadable.append(refused(str(shard.path), error))
         opener_list = [Opener(name, partial(self._drive, name, rows)) for name, rows in drives.items()]
-        return [*opener_list, *refused, *unlisted(self._troubles)]
+        return [*opener_list, *unreadable, *unlisted(self._troubles)]
 
     def _rows(self, shard: Shard) -> Iterator[tuple[str, _Row]]:
         column_names = set(shard.schema.names)
@@ -161,10 +161,6 @@ class HuggingFace:
             extra={TOLD: provenance},
             note=told_rows,
         )
-
-
-def _refuse(error: InputError) -> Drive:
-    raise error
 
 
 def _whole(rows: list[_Row]) -> tuple[list[_Row], str]:

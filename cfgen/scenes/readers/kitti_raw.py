@@ -13,7 +13,14 @@ from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Place, Stream
 from cfgen.scenes.readers.sources import is_visible, numbered_images, openers_below, size_of
-from cfgen.scenes.readers.traffic import ADVICE, Vehicles, camera_matrix, from_rotation, headed, lowered
+from cfgen.scenes.readers.traffic import (
+    ADVICE,
+    Vehicles,
+    calibrated,
+    from_rotation,
+    headed,
+    lowered,
+)
 
 Array = NDArray[np.float64]
 _EARTH_RADIUS_M = 6378137.0
@@ -153,16 +160,7 @@ def _camera(date: Path, name: str, width: int, height: int) -> Camera:
         k = projection[:, :3]
         offset = from_rotation(np.eye(3), np.linalg.solve(k, projection[:, 3]))
         camera_from_imu = offset @ rectify @ camera_from_velodyne @ velodyne_from_imu
-        return Camera(
-            name=name,
-            width=width,
-            height=height,
-            fx=k[0, 0],
-            fy=k[1, 1],
-            cx=k[0, 2],
-            cy=k[1, 2],
-            T_cam_ego=camera_matrix(camera_from_imu @ lowered(_IMU_HEIGHT_M)),
-        )
+        return calibrated(name, (width, height), k, camera_from_imu @ lowered(_IMU_HEIGHT_M))
 
 
 def _calibration(path: Path) -> dict[str, Array]:

@@ -19,7 +19,7 @@ from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Picture, Place, Stream, identifier, speeds_of
 from cfgen.scenes.readers.motion import poses_of_fixes, turned_to_earth
 from cfgen.scenes.readers.sources import is_visible, unlisted, walk
-from cfgen.scenes.readers.traffic import camera_matrix, from_quaternion, from_rotation, lowered
+from cfgen.scenes.readers.traffic import calibrated, camera_matrix, from_quaternion, from_rotation, lowered
 
 COMPRESSED = "sensor_msgs/msg/CompressedImage"
 IMAGES = (COMPRESSED, "sensor_msgs/msg/Image")
@@ -494,17 +494,13 @@ def _camera(info: Any, topic: str, index: int, mounting: Array) -> Camera:
     turned = from_rotation(info.r, np.zeros(3)) if rectified else np.eye(4)
     lens, bends = _lens(info, rectified)
     own = [part for part in parts if part != "compressed" and not part.startswith("image")]
-    return Camera(
-        name="front" if index == 0 else identifier("-".join(own or parts)),
-        model=lens,
-        width=int(info.width),
-        height=int(info.height),
-        fx=k[0, 0],
-        fy=k[1, 1],
-        cx=k[0, 2],
-        cy=k[1, 2],
-        distortion=bends,
-        T_cam_ego=camera_matrix(turned @ mounting),
+    return calibrated(
+        "front" if index == 0 else identifier("-".join(own or parts)),
+        (int(info.width), int(info.height)),
+        k,
+        turned @ mounting,
+        lens,
+        bends,
     )
 
 

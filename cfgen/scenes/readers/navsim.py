@@ -11,12 +11,11 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import reading
-from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Moment, Opener, Place, Recording, Stream
-from cfgen.scenes.readers.sources import keeps_left, openers, size_of, unlisted, walk
+from cfgen.scenes.readers.sources import camera_names, keeps_left, openers, size_of, unlisted, walk
 from cfgen.scenes.readers.traffic import (
     Vehicles,
-    camera_matrix,
+    calibrated,
     from_quaternion,
     from_rotation,
     headed,
@@ -76,9 +75,8 @@ class Navsim:
         start = int(frames[0]["timestamp"])
         t = np.array([(int(frame["timestamp"]) - start) / 1e6 for frame in frames])
         city = str(frames[0].get("map_location", ""))
-        names = [name.strip() for name in self._cameras.split(",") if name.strip()]
-        names = names or [k for k, v in frames[0]["cams"].items() if (root / v["data_path"]).is_file()]
-        names = sorted({*names, _FRONT}, key=lambda name: (name != _FRONT, name))
+        present = [k for k, v in frames[0]["cams"].items() if (root / v["data_path"]).is_file()]
+        names = camera_names(self._cameras, present, _FRONT)
         poses = np.array([_pose(frame) for frame in frames])
         ego = (t, poses @ lowered(self._axle))
         return Drive(
@@ -123,21 +121,9 @@ class Navsim:
             )
         info = frames[present[0]]["cams"][name]
         intrinsic = np.asarray(info["cam_intrinsic"], float)
-        width, height = size_of(root / frames[i]["cams"][name]["data_path"] for i in present)
-        camera = Camera(
-            name=name,
-            model="opencv",
-            width=width,
-            height=height,
-            fx=intrinsic[0, 0],
-            fy=intrinsic[1, 1],
-            cx=intrinsic[0, 2],
-            cy=intrinsic[1, 2],
-            distortion=tuple(float(k) for k in np.ravel(info["distortion"])),
-            T_cam_ego=camera_matrix(
-                np.linalg.inv(_ego_from_camera(frames[present[0]], info)) @ lowered(self._axle)
-            ),
-        )
+        size = size_of(root / frames[i]["cams"][name]["data_path"] for i in present)
+        mounting = np.linalg.inv(_ego_from_camera(frames[present[0]], info)) @ lowered(self._axle)
+        camera = calibrated(name, size, intrinsic, mounting, "opencv", np.ravel(info["distortion"]))
         return Stream(
             camera, t[present], lambda index: root / frames[present[index]]["cams"][name]["data_path"]
         )

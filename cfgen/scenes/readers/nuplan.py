@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import check_no_pipe, reading
-from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream
 from cfgen.scenes.readers.navsim import CITIES
-from cfgen.scenes.readers.sources import keeps_left, openers, unlisted, walk
-from cfgen.scenes.readers.traffic import Vehicles, camera_matrix, from_quaternion, headed, lowered
+from cfgen.scenes.readers.sources import camera_names, keeps_left, openers, unlisted, walk
+from cfgen.scenes.readers.traffic import Vehicles, calibrated, from_quaternion, headed, lowered
 
 _FRONT = "CAM_F0"
 _AGAIN = "download the log again"
@@ -67,8 +66,7 @@ class NuPlan:
                 raise InputError(
                     f"{root}: no image of camera {name}; download it, or name others, as in --options cameras={_FRONT}"
                 )
-        names = {_FRONT, *(requested or [name for name, rows in present.items() if rows])}
-        return sorted(names, key=lambda name: (name != _FRONT, name))
+        return camera_names(self._cameras, (name for name, rows in present.items() if rows), _FRONT)
 
     def _drive(self, log: Path) -> Drive:
         with reading(log, "a nuPlan log (SQLite)", _AGAIN):
@@ -124,17 +122,9 @@ class NuPlan:
         with reading(log, f"the calibration of camera {name}", _AGAIN):
             k = np.array(_unpickled(intrinsic), float).reshape(3, 3)
             ego_from_camera = from_quaternion(_unpickled(rotation), _unpickled(translation))
-            camera = Camera(
-                name=name,
-                model="opencv",
-                width=int(width),
-                height=int(height),
-                fx=k[0, 0],
-                fy=k[1, 1],
-                cx=k[0, 2],
-                cy=k[1, 2],
-                distortion=tuple(float(each) for each in _unpickled(distortion)),
-                T_cam_ego=camera_matrix(np.linalg.inv(ego_from_camera) @ lowered(self._axle)),
+            mounting = np.linalg.inv(ego_from_camera) @ lowered(self._axle)
+            camera = calibrated(
+                name, (int(width), int(height)), k, mounting, "opencv", _unpickled(distortion)
             )
         times = (np.array([row[0] for row in images], float) - start) / 1e6
         return Stream(camera, times, [root / str(row[1]) for row in images].__getitem__)

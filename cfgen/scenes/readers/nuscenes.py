@@ -12,10 +12,9 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import reading
-from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Place, Stream, speeds_of
 from cfgen.scenes.readers.sources import keeps_left
-from cfgen.scenes.readers.traffic import ADVICE, Vehicles, camera_matrix, from_quaternion
+from cfgen.scenes.readers.traffic import ADVICE, Vehicles, calibrated, from_quaternion
 
 _FRONT = "CAM_FRONT"
 _TABLES = ("scene", "sample", "sample_data", "calibrated_sensor", "sensor", "ego_pose")
@@ -173,20 +172,11 @@ class NuScenes:
 
     def _stream(self, channel: str, rows: list[Row], start: int) -> Stream:
         rows = sorted(rows, key=lambda row: row["timestamp"])
-        calibrated = self._row("calibrated_sensor", rows[0]["calibrated_sensor_token"])
-        intrinsic = np.array(calibrated["camera_intrinsic"], float)
-        camera = Camera(
-            name=channel,
-            width=rows[0]["width"],
-            height=rows[0]["height"],
-            fx=intrinsic[0, 0],
-            fy=intrinsic[1, 1],
-            cx=intrinsic[0, 2],
-            cy=intrinsic[1, 2],
-            T_cam_ego=camera_matrix(
-                np.linalg.inv(from_quaternion(calibrated["rotation"], calibrated["translation"]))
-            ),
-        )
+        calibration = self._row("calibrated_sensor", rows[0]["calibrated_sensor_token"])
+        intrinsic = np.array(calibration["camera_intrinsic"], float)
+        size = rows[0]["width"], rows[0]["height"]
+        mounting = np.linalg.inv(from_quaternion(calibration["rotation"], calibration["translation"]))
+        camera = calibrated(channel, size, intrinsic, mounting)
         times = np.array([(row["timestamp"] - start) / 1e6 for row in rows])
         return Stream(camera, times, lambda index: self._root / rows[index]["filename"])
 

@@ -14,7 +14,7 @@ from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
 from cfgen.scenes.folder import Image
-from cfgen.scenes.readers.sources import is_visible
+from cfgen.scenes.readers.sources import camera_names, is_visible
 from cfgen.scenes.readers.traffic import camera_matrix
 
 _FRONT = "camera_front_wide_120fov"
@@ -41,8 +41,7 @@ class PhysicalAIAV:
         with reading(self._root, "features.csv, clip_index.parquet and metadata that can be read", _AGAIN):
             self._data = _local_interface(self._root)
             clip_ids = set(self._data.clip_index.index)
-        names = [name.strip() for name in cameras.split(",") if name.strip()] or list(_DEFAULT)
-        self._cameras = sorted({_FRONT, *names}, key=lambda name: (name != _FRONT, name))
+        self._cameras = camera_names(cameras, _DEFAULT, _FRONT)
         requested = [clip.strip() for clip in clips.split(",") if clip.strip()]
         if set(requested) - clip_ids:
             raise InputError(

@@ -62,14 +62,29 @@ def keeps_left(place: str) -> dict[str, str]:
     return {"drive_on": "left"} if place.lower().startswith(("singapore", "sg-")) else {}
 
 
+def camera_names(requested: str, present: Iterable[str], front: str) -> list[str]:
+    """Names of cameras, the front one first: those ``requested``, with commas between them, else those ``present``."""
+    names = [name.strip() for name in requested.split(",") if name.strip()] or present
+    return sorted({*names, front}, key=lambda name: (name != front, name))
+
+
 def unlisted(troubles: Iterable[OSError]) -> list[Opener]:
-    return [Opener(str(error.filename), partial(_refuse, error)) for error in troubles]
+    return [
+        refused(
+            str(error.filename),
+            InputError(f"{error.filename}: cannot list the folder ({error.strerror}); fix its permissions"),
+        )
+        for error in troubles
+    ]
 
 
-def _refuse(error: OSError) -> NoReturn:
-    raise InputError(
-        f"{error.filename}: cannot list the folder ({error.strerror}); fix its permissions"
-    ) from error
+def refused(name: str, error: InputError) -> Opener:
+    """One that says what is wrong when it is opened."""
+    return Opener(name, partial(_refuse, error))
+
+
+def _refuse(error: InputError) -> NoReturn:
+    raise error
 
 
 # --- frames by number: from a video file, or from a folder of images ---

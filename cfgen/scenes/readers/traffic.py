@@ -1,9 +1,9 @@
 """Rigid transforms as data sets write them down, and the vehicles that they annotate as a scene tells of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from cfgen.geometry.camera import as_matrix
 from cfgen.geometry.frames import interpolate
 from cfgen.geometry.lens import Array
+from cfgen.records import Camera
 from cfgen.scenes.drive import flatten, raised
 
 
@@ -61,6 +62,29 @@ def camera_matrix(camera_from_ego: ArrayLike) -> tuple[tuple[float, float, float
     matrix = np.asarray(camera_from_ego, float)
     u, _, vt = np.linalg.svd(matrix[:3, :3])
     return as_matrix(u @ vt, matrix[:3, 3])
+
+
+def calibrated(
+    name: str,
+    size: tuple[int, int],
+    k: Array,
+    camera_from_ego: ArrayLike,
+    model: Literal["pinhole", "opencv", "fisheye"] = "pinhole",
+    distortion: Iterable[float] = (),
+) -> Camera:
+    """A camera of width and height ``size``, px, a matrix ``k`` (3, 3) or (3, 4), and T_cam_ego (4, 4)."""
+    return Camera(
+        name=name,
+        model=model,
+        width=int(size[0]),
+        height=int(size[1]),
+        fx=k[0, 0],
+        fy=k[1, 1],
+        cx=k[0, 2],
+        cy=k[1, 2],
+        distortion=tuple(float(each) for each in distortion),
+        T_cam_ego=camera_matrix(camera_from_ego),
+    )
 
 
 # --- annotated vehicles (``traffic`` in scene.json) ---

@@ -13,9 +13,9 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.records import Camera, Scene
 from cfgen.scenes.drive import HISTORY_S, Drive, Moment, Opener, Picture, Stream, raised
-from cfgen.scenes.readers.sources import unlisted, walk
+from cfgen.scenes.readers.sources import refused, unlisted, walk
 from cfgen.scenes.readers.tfrecord import Message, RecordFile
-from cfgen.scenes.readers.traffic import camera_matrix, from_rotation, lowered
+from cfgen.scenes.readers.traffic import calibrated, from_rotation, lowered
 
 Array = NDArray[np.float64]
 _AGAIN = "download it again"
@@ -82,23 +82,19 @@ class WaymoE2E:
 
     def recordings(self) -> Iterable[Opener]:
         segments: dict[str, list[_Place]] = {}
-        refused: list[Opener] = []
+        unreadable: list[Opener] = []
         for file in self._files:
             try:
                 with reading(file.path, "a TFRecord file of E2EDFrame", _AGAIN):
                     for name, place in [_named(file, index) for index in range(len(file))]:
                         segments.setdefault(name, []).append(place)
             except InputError as error:
-                refused.append(Opener(str(file.path), partial(_refuse, error)))
+                unreadable.append(refused(str(file.path), error))
         openers = []
         for name, places in sorted(segments.items()):
             ordered = sorted(places, key=lambda place: place.number)
             openers.append(Opener(name, partial(_Segment, name, ordered, self._cameras, self._axle)))
-        return [*openers, *refused, *unlisted(self._troubles)]
-
-
-def _refuse(error: InputError) -> Drive:
-    raise error
+        return [*openers, *unreadable, *unlisted(self._troubles)]
 
 
 def _named(file: RecordFile, index: int) -> tuple[str, _Place]:
@@ -179,19 +175,14 @@ class _Instant:
             raise InputError(f"{path}: expected a calibration of camera '{name}', found none; {advice}")
         fx, fy, cx, cy, *bends = matches[0].numbers(_INTRINSIC, "<f8").tolist()
         ego_from_camera = matches[0].message(_EXTRINSIC).numbers(1, "<f8").reshape(4, 4)
-        return Camera(
-            name=name,
-            model="opencv" if any(bends) else "pinhole",
-            width=matches[0].integer(_WIDTH),
-            height=matches[0].integer(_HEIGHT),
-            fx=fx,
-            fy=fy,
-            cx=cx,
-            cy=cy,
-            distortion=tuple(bends) if any(bends) else (),
-            T_cam_ego=camera_matrix(
-                _IMAGE_FROM_CAMERA @ np.linalg.inv(ego_from_camera) @ lowered(self.segment.axle_m)
-            ),
+        k = np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
+        return calibrated(
+            name,
+            (matches[0].integer(_WIDTH), matches[0].integer(_HEIGHT)),
+            k,
+            _IMAGE_FROM_CAMERA @ np.linalg.inv(ego_from_camera) @ lowered(self.segment.axle_m),
+            "opencv" if any(bends) else "pinhole",
+            bends if any(bends) else (),
         )
 
 
