@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from cfgen.benchmark.real_pairs import CLEAR
 from cfgen.core.errors import InputError
@@ -18,9 +18,6 @@ from cfgen.reporting.data import ReportData, judged, measured
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.section import Table
 from cfgen.storage.store import Store
-
-if TYPE_CHECKING:
-    pass
 
 #: what counts as an answer to the obstacle: the drive alone, or a judge's strict success
 Event = Dimension | Literal["trajectory"]
