@@ -13,8 +13,6 @@ from cfgen.core.progress import Progress
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
 from cfgen.judge.stored import scored_as, unscored
 from cfgen.records import Case, PlannerRun, Rollout, TraceVerdict
-from cfgen.render.bev import bev
-from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.storage.store import Store
 from cfgen.traces.checker import Checker, broken
@@ -78,17 +76,12 @@ def _check(
 def trace_item(inputs: RolloutInputs, case: Case, rollout: Rollout) -> TraceItem:
     """What a checker sees of one rollout: its own frame, its plan drawn alone, and its words."""
     assert rollout.plan is not None
-    plan, trace = np.array(rollout.plan.waypoints), rollout.plan.trace
-    return TraceItem(
-        frame=inputs.front(case, rollout.arm),
-        bev=bev(plan),
-        speed=speed_plot(plan),
-        scene=trace.scene,
-        justification=trace.justification,
-        action=f"Longitudinal: {trace.longitudinal}\nLateral: {trace.lateral}",
-        waypoints=plan,
-        cameras=inputs.cameras(case, needed_cameras(inputs.store, rollout.planner)),
-        speed_mps=inputs.start(case).speed,
+    return TraceItem.of(
+        inputs.front(case, rollout.arm),
+        rollout.plan.trace,
+        np.array(rollout.plan.waypoints),
+        inputs.cameras(case, needed_cameras(inputs.store, rollout.planner)),
+        inputs.start(case).speed,
     )
 
 

@@ -1,7 +1,7 @@
 """Ways to break one edge of a consistent trace (Pinocchio section 8.3.1), each with the relation that it is to break.
 
 A corruption returns the broken trace, or why it cannot be made. Whether it is really broken is decided afterwards, by
-geometry and construction, never here. First the synthetic failures: words and action stay, the motion fails them.
+geometry and construction, never here.
 """
 
 import random
@@ -17,59 +17,7 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.planners.responders import TIMES, a, plain, wrong_place
 from cfgen.records import LATERAL, Relation
 from cfgen.traces.facts import Content, Said, alike, named, rare
-from cfgen.traces.scripted import DENIALS, MANOEUVRES, SCENES, VAGUE, Source, acted, announced, braked, say
-from cfgen.traces.settings import POOL
-
-#: waypoints (24, 3) that fail a consistent trace, or why there are none
-Fail = Callable[[Source, random.Random], np.ndarray | str]
-
-
-def _along(source: Source) -> tuple[np.ndarray, np.ndarray]:
-    """(25,) m along the lane and beside it, from t0 on."""
-    s, aside = source.facts.lane.locate(source.said.waypoints[:, :2])
-    return np.append(0.0, s), np.append(0.0, aside)
-
-
-def _other_plan(source: Source, rng: random.Random) -> np.ndarray | str:
-    """Another manoeuvre, carried out well: "a totally different plan"."""
-    manoeuvres = [name for name in sorted(MANOEUVRES) if name != source.manoeuvre]
-    return acted(source.facts.base, rng.choice(manoeuvres), rng.choice(("left", "right")))
-
-
-def _short(source: Source, rng: random.Random) -> np.ndarray | str:
-    """A little of it: the right thing, not enough of it."""
-    s, aside = _along(source)
-    steady, part = source.facts.base.speed * TIMES, rng.uniform(*POOL.short)
-    return source.facts.base.follow(steady + part * (s - steady), part * aside)
-
-
-def _late(source: Source, rng: random.Random) -> np.ndarray | str:
-    """The same, begun when most of the plan is over."""
-    s, aside = _along(source)
-    begin, v = rng.uniform(*POOL.late_s), source.facts.base.speed
-    since = np.maximum(TIMES - begin, 0.0)
-    s = np.where(since > 0, v * begin + np.interp(since, TIMES, s), v * TIMES)
-    return source.facts.base.follow(s, np.interp(since, TIMES, aside))
-
-
-def _half(source: Source, rng: random.Random) -> np.ndarray | str:
-    """Of a manoeuvre along and across the lane one alone."""
-    s, aside = _along(source)
-    steady = source.facts.base.speed * TIMES
-    if np.abs(aside).max() < 0.5 or np.abs(s - steady).max() < 2.0:
-        return "it is of one part"
-    return source.facts.base.follow(*((s, np.zeros_like(s)) if rng.random() < 0.5 else (steady, aside)))
-
-
-FAILURES: dict[str, Fail] = {
-    "another plan driven": _other_plan,
-    "falls short": _short,
-    "begins too late": _late,
-    "half of it driven": _half,
-}
-
-
-# --- corruptions -------------------------------------------------------------------------------
+from cfgen.traces.scripted import DENIALS, MANOEUVRES, SCENES, VAGUE, Source, announced, braked, say
 
 
 @dataclass(frozen=True)
@@ -247,16 +195,6 @@ def _other_pace(source: Source, donor: Source, rng: random.Random) -> Broken | s
     return Broken(replace(source.said, waypoints=points), {"motion": name})
 
 
-def _failing(fail: Fail) -> Corrupt:
-    def drive(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        points = fail(source, rng)
-        if isinstance(points, str):
-            return points
-        return Broken(replace(source.said, waypoints=points), {"synthetic": True})
-
-    return drive
-
-
 KINDS: dict[str, Kind] = {
     "scene of a near case": Kind("E1", _swap("scene"), "near"),
     "scene of a far case": Kind("E1", _swap("scene"), "far"),
@@ -285,6 +223,4 @@ KINDS: dict[str, Kind] = {
     "waypoints against the action": Kind("E4", _other_pace),
     "waypoints against the words, near": Kind("E5", _swap("waypoints"), "near"),
     "waypoints against the words, far": Kind("E5", _swap("waypoints"), "far"),
-    **{f"{name} (action)": Kind("E4", _failing(fail)) for name, fail in FAILURES.items()},
-    **{f"{name} (words)": Kind("E5", _failing(fail)) for name, fail in FAILURES.items()},
 }

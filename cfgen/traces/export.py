@@ -87,22 +87,13 @@ def export_known(store: Store, pool: KnownPool, out: Path, allowed: Collection[s
 def by_recording(store: Store, pool: KnownPool) -> KnownPool:
     """The pool with each trace's ``drive`` the recording that its frame was cut from.
 
-    The pool's own are the blocks of the metrics' intervals, several to a recording where there are few. Recordings that
-    share a frame are one.
+    The pool's own are the blocks of the metrics' intervals, several to a recording where there are few.
     """
-    inputs = RolloutInputs(store, store.benchmark.seed)
     cases = {case.case_id: case for case in store.cases()}
-    frames = sorted({(k.case_id, k.arm) for k in pool.traces})
     recording = {
-        case: recording_of(load_scene(store.scene_dir(cases[case].scene_id)).scene) for case, _ in frames
+        case_id: recording_of(load_scene(store.scene_dir(cases[case_id].scene_id)).scene)
+        for case_id in {k.case_id for k in pool.traces}
     }
-    first: dict[str, str] = {}
-    for case, arm in frames:
-        shared = first.setdefault(hash_bytes(inputs.front(cases[case], arm).tobytes()), recording[case])
-        own = recording[case]
-        if shared != own:
-            recording = {c: shared if r == own else r for c, r in recording.items()}
-            first = {frame: shared if r == own else r for frame, r in first.items()}
     traces = tuple(k.model_copy(update={"drive": recording[k.case_id]}) for k in pool.traces)
     return pool.model_copy(update={"traces": traces})
 
@@ -214,43 +205,33 @@ def _write(store: Store, part: Path, name: str, examples: Sequence[Example]) -> 
     for places in of_trace.values():  # one trace's pictures in memory at a time
         trace = examples[places[0]].known
         item = known_item(inputs, cases[trace.case_id], trace)
+        images = [_image(part, png_bytes(pixels)) for pixels in (item.frame, item.bev, item.speed)]
         for i in places:
-            row = {**_critic_row(part, item, examples[i]), **_about(examples[i])}
-            rows[i] = json.dumps(row, ensure_ascii=False)
+            rows[i] = json.dumps(_row(examples[i], item, images), ensure_ascii=False)
         progress.step(by=len(places))
     lines = "".join(f"{rows[i]}\n" for i in range(len(examples)))
     (part / f"{name}.jsonl").write_text(lines, encoding="utf-8")
 
 
-def _about(e: Example) -> dict[str, Any]:
-    return {
-        "id": derive_id(e.known.id, e.relation),
-        "edge": e.relation,
-        "drive": derive_id("drive", e.known.drive),
-        "kind": e.known.kind,
-    }
-
-
-def _critic_row(part: Path, item: TraceItem, e: Example) -> dict[str, Any]:
-    verdict = "CONSISTENT" if e.consistent else "INCONSISTENT"
-    images = [_image(part, png_bytes(pixels), "png") for pixels in (item.frame, item.bev, item.speed)]
-    return _row(critic_content(item, _question(e.relation)), images, verdict)
-
-
-def _row(content: Sequence[Mapping[str, str]], images: list[str], verdict: str) -> dict[str, Any]:
+def _row(example: Example, item: TraceItem, images: list[str]) -> dict[str, Any]:
+    verdict = "CONSISTENT" if example.consistent else "INCONSISTENT"
     answer = f"<verdict>{verdict}</verdict>"
     return {
         "messages": [
-            {"role": "user", "content": list(content)},
+            {"role": "user", "content": critic_content(item, _question(example.relation))},
             {"role": "assistant", "content": [{"type": "text", "text": answer}]},
         ],
         "images": images,
         "verdict": verdict,
+        "id": derive_id(example.known.id, example.relation),
+        "edge": example.relation,
+        "drive": derive_id("drive", example.known.drive),
+        "kind": example.known.kind,
     }
 
 
-def _image(part: Path, data: bytes, suffix: str) -> str:
-    name = f"images/{hash_bytes(data).removeprefix('sha256:')[:20]}.{suffix}"
+def _image(part: Path, data: bytes) -> str:
+    name = f"images/{hash_bytes(data).removeprefix('sha256:')[:20]}.png"
     if not (part / name).is_file():
         (part / name).write_bytes(data)
     return name

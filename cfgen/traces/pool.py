@@ -118,11 +118,11 @@ def _broken(
         while count < per_edge and tries < POOL.tries * per_edge:
             name, kind = kinds[tries % len(kinds)]
             tries += 1
-            draft, reason = _corrupt(draw, name, kind, rng)
-            if draft is not None and not reason and draft.id in ids:
-                reason = "made before"
-            if draft is None or reason:
-                dropped[f"{relation}, {name}: {reason}"] += 1
+            draft = _corrupt(draw, name, kind, rng)
+            if isinstance(draft, Draft) and draft.id in ids:
+                draft = "made before"
+            if isinstance(draft, str):
+                dropped[f"{relation}, {name}: {draft}"] += 1
                 continue
             ids.add(draft.id)
             drafts.append(draft)
@@ -130,17 +130,26 @@ def _broken(
     return drafts
 
 
-def _corrupt(
-    draw: Callable[[], Source], name: str, kind: Kind, rng: random.Random
-) -> tuple[Draft | None, str]:
-    """A broken trace and "", or why not."""
+def _corrupt(draw: Callable[[], Source], name: str, kind: Kind, rng: random.Random) -> Draft | str:
+    """A trace whose target is broken by geometry and construction, or why there is none."""
     source = draw()
     donor = _donor(source, draw, kind.donor) if kind.donor else source
     if donor is None:
-        return None, f"no {kind.donor} case drawn"
+        return f"no {kind.donor} case drawn"
     seed = rng.getrandbits(48)
     broken = kind.make(source, donor, random.Random(seed))
-    return (None, broken) if isinstance(broken, str) else judged(source, broken, name, kind.target, seed)
+    if isinstance(broken, str):
+        return broken
+    margins = relations(source.facts, broken.arm, broken.said)
+    target = margins.get(kind.target)
+    if target is None:
+        return "nothing tells whether it is broken"
+    if target.kept:
+        return "still consistent"
+    provenance = dict(broken.provenance)
+    if target.unit:
+        provenance |= {"margin": round(target.by, 3), "unit": target.unit, "measured": target.words}
+    return Draft(source, broken, name, margins, kind.target, seed, provenance)
 
 
 def _donor(source: Source, draw: Callable[[], Source], how: str) -> Source | None:
@@ -150,20 +159,6 @@ def _donor(source: Source, draw: Callable[[], Source], how: str) -> Source | Non
         if elsewhere and near(source, donor) == (how == "near"):
             return donor
     return None
-
-
-def judged(source: Source, broken: Broken, name: str, aimed: Relation, seed: int) -> tuple[Draft | None, str]:
-    """What geometry and construction say of a corruption: kept only where its target is really broken."""
-    margins = relations(source.facts, broken.arm, broken.said)
-    draft = Draft(source, broken, name, margins, aimed, seed, dict(broken.provenance))
-    target = margins.get(aimed)
-    if target is None:
-        return draft, "nothing tells whether it is broken"
-    if target.kept:
-        return None, "still consistent"
-    if target.unit:
-        draft.provenance |= {"margin": round(target.by, 3), "unit": target.unit, "measured": target.words}
-    return draft, ""
 
 
 def _consistent(

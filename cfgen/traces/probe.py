@@ -24,8 +24,6 @@ from cfgen.records import (
     ProbeVerdict,
     Relation,
 )
-from cfgen.render.bev import bev
-from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.storage.store import Store
 from cfgen.traces.checker import Checker
@@ -85,19 +83,9 @@ def probe_path(store: Store, probe: EdgeProbe) -> Path:
     return store.root / "traces" / probe.checker / "probes" / f"{name}.json"
 
 
-def known_item(inputs: RolloutInputs, case: Case, trace_record: KnownTrace) -> TraceItem:
+def known_item(inputs: RolloutInputs, case: Case, known: KnownTrace) -> TraceItem:
     """What a checker sees of a known trace: the same as of a planner's answer."""
-    points, trace = np.array(trace_record.waypoints), trace_record.trace
-    action = f"Longitudinal: {trace.longitudinal}\nLateral: {trace.lateral}"
-    return TraceItem(
-        frame=inputs.front(case, trace_record.arm),
-        bev=bev(points),
-        speed=speed_plot(points),
-        scene=trace.scene,
-        justification=trace.justification,
-        action=action,
-        waypoints=points,
-    )
+    return TraceItem.of(inputs.front(case, known.arm), known.trace, np.array(known.waypoints))
 
 
 # --- what came back -----------------------------------------------------------------------------------------

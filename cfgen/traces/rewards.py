@@ -10,7 +10,7 @@ completion, or None where it does not apply to a well-formed one. A completion i
 import random
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import exp, log, tanh
 from typing import Any, Protocol
 
@@ -20,8 +20,6 @@ from cfgen.judge.rubrics.trace import TraceItem
 from cfgen.metrics.faithfulness import EDGES
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.records import PLAN_STEPS
-from cfgen.render.bev import bev
-from cfgen.render.speed import speed_plot
 from cfgen.traces.critic import LocalCritic
 
 Completion = str | Sequence[Mapping[str, Any]]
@@ -103,11 +101,6 @@ def ade_reward(planned: np.ndarray, logged: np.ndarray) -> float:
     return -float(np.linalg.norm(np.asarray(planned)[:, :2] - np.asarray(logged)[:, :2], axis=1).mean())
 
 
-def faithfulness_reward(probabilities: Iterable[float]) -> float:
-    """Eq. 9, left: sum of log P over the edges; a probability of 0 counts as the smallest positive float."""
-    return sum(log(max(p, 5e-324)) for p in probabilities)
-
-
 def format_reward(text: str) -> float:
     """Eq. 10."""
     return WELL_FORMED if well_formed(text) else MALFORMED
@@ -187,23 +180,6 @@ def trl_ade_reward(
     return rewards
 
 
-def trl_faithfulness_reward(critic: Callable[[str, Mapping[str, Any]], Sequence[float]]) -> RewardFunction:
-    """Eq. 9 with ``critic(text, row) -> P(CONSISTENT)`` of every edge; ``row`` holds the sample's columns.
-
-    An edge counts as LEAST_P at least, and as just that in a malformed completion.
-    """
-
-    def faithfulness(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-        rewards: list[float | None] = []
-        for completion, row in zip(completions, rows_of(columns, len(completions)), strict=True):
-            text = text_of(completion)
-            probabilities, formed = critic(text, row), well_formed(text)
-            rewards.append(faithfulness_reward(max(p, LEAST_P) if formed else LEAST_P for p in probabilities))
-        return rewards
-
-    return faithfulness
-
-
 def trl_reason_reward(
     waypoint_logprobs: Callable[[str, str, Mapping[str, Any]], Sequence[float]],
 ) -> RewardFunction:
@@ -261,31 +237,11 @@ def rows_of(columns: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
     return [{k: v[i] for k, v in per_sample.items()} for i in range(n)]
 
 
-# --- rewards -----------------------------------------------------------------------------------
-# Rewards of the Pinocchio paper with real models plugged in, in the form that TRL's trainers call.
-# A malformed completion gets the least reward there is.
-
-
-def trace_of(text: str, frame: Any) -> TraceItem | None:
-    """A completion as a critic sees it; None where it is no plan. ``frame``: an image (H, W, 3) uint8 RGB, or PIL's."""
-    try:
-        _, plan = to_plan(text)
-    except PlanFaultError:
-        return None
-    points, trace = np.array(plan.waypoints), plan.trace
-    return TraceItem(
-        frame=np.asarray(frame if isinstance(frame, np.ndarray) else frame.convert("RGB"), np.uint8),
-        bev=bev(points),
-        speed=speed_plot(points),
-        scene=trace.scene,
-        justification=trace.justification,
-        action=f"Longitudinal: {trace.longitudinal}\nLateral: {trace.lateral}",
-        waypoints=points,
-    )
+# --- with real models plugged in ------------------------------------------------------------------------
 
 
 class CriticOfCompletions:
-    """A critic for :func:`cfgen.traces.rewards.trl_faithfulness_reward`: P(CONSISTENT) of E1 to E5.
+    """A critic for :class:`WeightedFaithfulness`: P(CONSISTENT) of E1 to E5.
 
     Args:
         critic: as :meth:`LocalCritic.load` gives it. image: the column of the data set with the frame.
@@ -296,13 +252,19 @@ class CriticOfCompletions:
 
     def __call__(self, text: str, row: Mapping[str, Any]) -> list[float]:
         """LEAST_P throughout where the text is no plan."""
-        item = trace_of(text, row[self._image]) if well_formed(text) else None
-        probabilities = self._critic.probabilities(item) if item else {}
-        return [probabilities.get(edge, LEAST_P) for edge in EDGES]
+        try:
+            _, plan = to_plan(text if well_formed(text) else "")
+        except PlanFaultError:
+            return [LEAST_P] * len(EDGES)
+        frame = row[self._image]
+        pixels = frame if isinstance(frame, np.ndarray) else frame.convert("RGB")
+        item = TraceItem.of(np.asarray(pixels, np.uint8), plan.trace, np.array(plan.waypoints))
+        return [*self._critic.probabilities(item).values()]
 
 
 class WeightedFaithfulness:
-    """Eq. 7: the sum of lambda_e log P_e, with lambda_e by dual ascent as in Faithful GRPO (its Eq. 4, Table 6).
+    """Eq. 7: the sum of lambda_e log P_e, with lambda_e by dual ascent as in Faithful GRPO (its Eq. 4, Table 6); at
+    ``rate`` 0 it is Eq. 9.
 
     After each batch lambda_e grows while the mean P_e of well-formed completions is below ``threshold``, and shrinks
     while it is above. A malformed completion gets LEAST_P on every edge at a weight of 1 or more: never more than any

@@ -30,9 +30,6 @@ class PoolSettings:
     #: m beside the lane's middle while passing something, and after a change of lanes
     nudge_m: float = 1.9
     lane_change_m: float = 3.4
-    #: s: when a manoeuvre begins that comes too late; of what was to be done, what a plan does that falls short
-    late_s: tuple[float, float] = (4.0, 5.25)
-    short: tuple[float, float] = (0.02, 0.22)
     #: for every known answer that is wanted; more find no more
     tries: int = 30
     #: known answers of either verdict about one edge that a case gives at most: more would say the same again

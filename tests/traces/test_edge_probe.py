@@ -37,7 +37,7 @@ def _undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """No judge here looks at the plots, which take most of the time."""
     blank = np.zeros((8, 8, 3), np.uint8)
     for name in ("bev", "speed_plot"):
-        monkeypatch.setattr(f"cfgen.traces.probe.{name}", lambda points: blank)
+        monkeypatch.setattr(f"cfgen.judge.rubrics.trace.{name}", lambda points: blank)
 
 
 @pytest.fixture(scope="module")
@@ -212,34 +212,11 @@ def test_people_rate_edges_and_the_report_has_both_tables(tmp_path: Path, capsys
     script.write_text(
         json.dumps({"replies": {f"hazard.{case_id(0)}.0": reply(E4="INCONSISTENT")}, "default": reply()})
     )
-    main(
-        [
-            "analyze",
-            "traces",
-            "check",
-            str(root),
-            "--planner",
-            "blind",
-            "--arms",
-            "hazard",
-            "--judge",
-            "scripted",
-            "--judge-options",
-            f"file={script}",
-            "--quiet",
-        ]
-    )
+    check = f"analyze traces check {root} --planner blind --arms hazard --quiet --judge scripted"
+    main([*check.split(), "--judge-options", f"file={script}"])
     # E4: ann I C C I, bob I C I C -> majority I C tie tie; the judge says I C C C
-    rows = [
-        ("ann", 0, "CCCIC"),
-        ("ann", 1, "CCCCC"),
-        ("ann", 2, "CCCCC"),
-        ("ann", 3, "CCCIT"),
-        ("bob", 0, "CCCIC"),
-        ("bob", 1, "CCCCC"),
-        ("bob", 2, "CCCIC"),
-        ("bob", 3, "CCCCC"),
-    ]
+    said = {"ann": ("CCCIC", "CCCCC", "CCCCC", "CCCIT"), "bob": ("CCCIC", "CCCCC", "CCCIC", "CCCCC")}
+    rows = [(rater, i, letters) for rater, each in said.items() for i, letters in enumerate(each)]
     file = table(tmp_path / "edges.csv", rows)
     assert main(["analyze", "traces", "rate", str(root), str(file)]) == 0
     assert "8 ratings added" in capsys.readouterr().out
@@ -247,15 +224,6 @@ def test_people_rate_edges_and_the_report_has_both_tables(tmp_path: Path, capsys
     tables = {t.name: t for t in section(root).tables}
     people = {row[2]: row for row in tables["edge-people"].rows}
     # ann and bob: 2 of 4 alike, by chance 1/2 -> 0; the judge with ann and bob: 3 of 4, by chance 1/2 -> 0.5
-    assert people["E4"] == (
-        "faithfulness",
-        "scripted",
-        "E4",
-        "2/2",
-        "1.000",
-        "0.000 ± 0.000",
-        "0.500 ± 0.000",
-        "2",
-    )
+    assert people["E4"][3:] == ("2/2", "1.000", "0.000 ± 0.000", "0.500 ± 0.000", "2")
     assert people["overall"][3] == "2/2", "by rule: broken where one edge is"
     assert not [f for f in cfgen.verify(root).faults if "edge_ratings" in f]

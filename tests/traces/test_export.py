@@ -17,7 +17,6 @@ from cfgen.core.errors import InputError
 from cfgen.records import KnownPool
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.sections.faithfulness import traces_section
-from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store
 from cfgen.traces.export import Example, by_recording, export_known, split
@@ -33,7 +32,7 @@ def _undrawn() -> Iterator[None]:
     blank = np.zeros((8, 8, 3), np.uint8)
     with pytest.MonkeyPatch.context() as patch:
         for name in ("bev", "speed_plot"):
-            patch.setattr(f"cfgen.traces.probe.{name}", lambda points: blank)
+            patch.setattr(f"cfgen.judge.rubrics.trace.{name}", lambda points: blank)
         yield
 
 
@@ -95,11 +94,6 @@ def test_one_recording_is_one_drive(
     monkeypatch.setattr("cfgen.traces.export.load_scene", lambda at: scene_of(extra(at.name), at))
     expected = recordings or len({k.case_id for k in pool.traces})
     assert len({k.drive for k in by_recording(store, pool).traces}) == expected
-
-
-def test_recordings_with_a_frame_in_common_are_one(store: Store, pool: KnownPool, monkeypatch):
-    monkeypatch.setattr(RolloutInputs, "front", lambda *_: np.zeros((2, 2, 3), np.uint8))
-    assert len({k.drive for k in by_recording(store, pool).traces}) == 1
 
 
 def test_a_donor_of_the_other_split_is_dropped(pool: KnownPool):

@@ -13,7 +13,6 @@ from cfgen.traces.rewards import (
     WORST_ADE,
     WeightedFaithfulness,
     trl_ade_reward,
-    trl_faithfulness_reward,
     trl_format_reward,
 )
 
@@ -56,19 +55,15 @@ def test_one_step_with_the_papers_rewards(tmp_path, tokenizer):
     seen = []
     weighted = WeightedFaithfulness(lambda text, row: [0.5] * 5, least_samples=1)
 
-    def critic(text, row):
-        """More letters, more consistent: something that differs within a group."""
-        seen.append((text, row["future"]))
-        return [(1 + sum(c.isalpha() for c in text)) / (2 + len(text))] * 5
-
     def letters(completions, **columns):
         """Malformed completions are all alike to the papers' rewards: only one's own tells them apart."""
+        seen.extend(columns["future"])
         return [sum(c.isalpha() for c in text) / (1 + len(text)) for text in completions]
 
     future = [[0.5 * i, 0.0, 0.0] for i in range(1, 25)]
     trainer = GRPOTrainer(
         model=model,
-        reward_funcs=[trl_format_reward, trl_ade_reward, trl_faithfulness_reward(critic), letters, weighted],
+        reward_funcs=[trl_format_reward, trl_ade_reward, letters, weighted],
         args=GRPOConfig(
             output_dir=str(tmp_path),
             max_steps=1,
@@ -90,13 +85,11 @@ def test_one_step_with_the_papers_rewards(tmp_path, tokenizer):
     trainer.train()
     log = next(entry for entry in trainer.state.log_history if "reward" in entry)
     assert log["rewards/trl_format_reward/mean"] == MALFORMED, "random letters are no plan"
-    assert -40 < log["rewards/faithfulness/mean"] < 0
     assert log["rewards/trl_ade_reward/mean"] == -WORST_ADE, (
         "random letters are no better than the worst plan"
     )
     assert log["rewards/weighted_faithfulness/mean"] == pytest.approx(5 * log_of(LEAST_P))
     assert set(weighted.weights) == {1.0}, "no well-formed completion, no step"
-    assert len(seen) == 4
-    assert all(row == future for _, row in seen), "columns reach the reward"
+    assert seen == [future] * 4, "columns reach the reward"
     changed = [not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True)]
     assert any(changed), "the step moved the weights"

@@ -7,13 +7,12 @@ import pytest
 
 from cfgen.traces.rewards import (
     SwapBuffer,
+    WeightedFaithfulness,
     action_of,
     ade_reward,
     reason_reward,
     swap_reward,
-    text_of,
     trl_ade_reward,
-    trl_faithfulness_reward,
     trl_format_reward,
     trl_reason_reward,
     trl_swap_reward,
@@ -27,14 +26,6 @@ from tests.traces.test_rewards import GOOD, WP
 
 def chat(text: str) -> list[dict]:
     return [{"role": "assistant", "content": text}]
-
-
-def test_the_text_of_messages_is_all_of_their_words():
-    assert (
-        text_of([{"content": "one "}, {"role": "x"}, {"content": [{"image": 1}]}, {"content": "two"}])
-        == "one two"
-    )
-    assert text_of("plain") == "plain"
 
 
 def test_waypoints_are_read_in_every_way_of_writing_numbers():
@@ -116,30 +107,17 @@ def test_a_buffer_holds_each_prefix_once_and_no_more_than_it_may():
     assert few.draw(("go", "left"), 3) == ["same"]
 
 
-def test_buffers_of_one_seed_draw_alike():
-    def draws(**seed):
-        buffer = SwapBuffer(**seed)
-        for i in range(50):
-            buffer.add(("stop", "keep"), f"p{i}")
-        return [buffer.draw(("go", "keep")) for _ in range(4)]
-
-    assert draws() == draws(seed=0)
-    assert draws(seed=1) == draws(seed=1)
-    assert draws(seed=1) != draws(seed=2)
-
-
 def test_rewards_get_the_row_of_their_own_completion():
     seen = []
 
     def critic(text, row):
         seen.append((text, row))
-        return [0.5] * row["k"]
+        return [0.5 ** row["k"]] * 5
 
-    reward = trl_faithfulness_reward(critic)
+    reward = WeightedFaithfulness(critic, rate=0.0)
     found = reward([GOOD, chat(GOOD), "b"], k=[1, 2, 3], name=("x", "y", "z"), one=["only"], step=7)
-    assert found == pytest.approx([math.log(0.5), 2 * math.log(0.5), 3 * math.log(1e-3)])
-    rows = [{"k": 1, "name": "x"}, {"k": 2, "name": "y"}, {"k": 3, "name": "z"}]
-    assert seen == list(zip((GOOD, GOOD, "b"), rows, strict=True))
+    assert found == pytest.approx([5 * math.log(0.5), 10 * math.log(0.5), 5 * math.log(1e-3)])
+    assert seen == [(GOOD, {"k": 1, "name": "x"}), (GOOD, {"k": 2, "name": "y"})]
 
 
 def test_the_reason_reward_asks_with_the_trace_and_without():
@@ -167,12 +145,14 @@ def test_the_swap_reward_asks_with_its_own_and_with_others_prefixes():
     buffer = SwapBuffer()
     buffer.add(("stop", "keep"), "other trace ")
     own, points = GOOD[: GOOD.index("<wp>")], GOOD[GOOD.index("<wp>") :]
-    found = trl_swap_reward(logprobs, buffer)([GOOD, "no plan", "only " + WP], k=["r0", "r1", "r2"])
+    reward = trl_swap_reward(logprobs, buffer)
+    found = reward([GOOD, "no plan", "only " + WP], k=["r0", "r1", "r2"])
     expected = math.tanh(10 * (math.exp(-0.1) - math.exp(-0.4)))
     assert found == [pytest.approx(expected), -1.0, -1.0]
     assert asked == [(own, points, {"k": "r0"}), ("other trace ", points, {"k": "r0"})]
     assert len(buffer) == 2, "only what has a plan and an action is kept"
     assert buffer.draw(("stop", "keep")) == [own]
+    assert trl_swap_reward(logprobs, SwapBuffer())([GOOD]) == [None], "nothing to swap in yet"
     asked.clear()
     for i in range(9):
         buffer.add(("stop", "left"), f"more {i} ")

@@ -18,7 +18,6 @@ from cfgen.traces.rewards import (
     WaypointLogprobs,
     WeightedFaithfulness,
     reason_reward,
-    trl_faithfulness_reward,
     trl_reason_reward,
 )
 from tests.tiny_models import tiny_llava
@@ -49,7 +48,7 @@ def leaning(critic: LocalCritic, **letters: float):
 
 
 def test_a_real_critic_in_the_reward_and_malformed_is_worst(critic: LocalCritic):
-    reward = trl_faithfulness_reward(CriticOfCompletions(critic))
+    reward = WeightedFaithfulness(CriticOfCompletions(critic), rate=0.0)
     with leaning(critic, C=8.0):  # CONSISTENT and INCONSISTENT differ from their first letter on
         good, bad = reward([GOOD, BAD], image=[FRAME, FRAME])
     assert bad == pytest.approx(5 * log(LEAST_P))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from cfgen.core.sanitize import plain_text
 from cfgen.judge.protocol import RubricId
 from cfgen.models.base import Ask, Form, Picture, Turn
 from cfgen.models.quote import MAX_CHARS, quote
-from cfgen.records import Camera, Claims, Edge, Fault
+from cfgen.records import Camera, Claims, Edge, Fault, Trace
+from cfgen.render.bev import bev
+from cfgen.render.speed import speed_plot
 
 #: what the planner is taken to have been asked, for rubrics that want a question
 QUESTION = "What should the car do over the next six seconds, and why?"
@@ -37,6 +39,28 @@ class TraceItem:
     #: what the planner saw through, and its speed at t0, m/s; where they are known
     cameras: tuple[Camera, ...] = ()
     speed_mps: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        frame: np.ndarray,
+        trace: Trace,
+        waypoints: np.ndarray,
+        cameras: tuple[Camera, ...] = (),
+        speed_mps: float | None = None,
+    ) -> Self:
+        """A trace over a frame (H, W, 3) uint8 RGB, its waypoints (24, 3) drawn alone."""
+        return cls(
+            frame=frame,
+            bev=bev(waypoints),
+            speed=speed_plot(waypoints),
+            scene=trace.scene,
+            justification=trace.justification,
+            action=f"Longitudinal: {trace.longitudinal}\nLateral: {trace.lateral}",
+            waypoints=waypoints,
+            cameras=cameras,
+            speed_mps=speed_mps,
+        )
 
     def texts(self) -> tuple[str, str, str, str]:
         """The four quoted texts scene, justification, action, waypoints."""
