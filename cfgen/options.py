@@ -49,7 +49,6 @@ ALL = "all"
 DEFAULT_RUBRIC = "cfgen"
 
 Floor = Literal["", "mean", "rerun", "null", "nuisance", "worst"]
-Select = Literal["mean", "first", "medoid", "best"]
 
 
 def _planner(value: Any) -> Any:
@@ -344,11 +343,6 @@ class ReportOptions(Options):
     )
     panels: Annotated[Limit, "Case panels per planner; all draws every one."] = 4
     pages: Annotated[Limit, "Cases to show one by one; every case counts in the figures."] = 5000
-    select: Annotated[
-        Select,
-        "Which of several samples (--repeats) of an answer counts: the mean of all, the first, the one nearest to the "
-        "others, or the best.",
-    ] = "mean"
     sections: Annotated[
         tuple[str, ...], "Sections besides those that every report has, such as metrics; or all."
     ] = field(default=(), converter=names)

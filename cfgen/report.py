@@ -20,7 +20,7 @@ from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
 from cfgen.reporting.basis import with_basis, words_of
 from cfgen.reporting.cases import write_panels
-from cfgen.reporting.data import ReportData, Select
+from cfgen.reporting.data import ReportData
 from cfgen.reporting.page import facts, section_html, write_cases, write_page
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.registry import SECTIONS, TITLES, chosen
@@ -81,7 +81,6 @@ def report(
     planners: Sequence[str] | None = None,
     panels: int | None = 4,
     strict: bool = False,
-    select: Select = "mean",
     pages: int | None = None,
     sections: Sequence[str] = (),
 ) -> Report:
@@ -94,7 +93,6 @@ def report(
         planners: those to show; None shows all.
         panels: case panels to draw for each planner; None draws all.
         pages: cases to show one by one, the first by their ids; None shows all.
-        select: which of several samples of an answer counts.
         sections: besides those that every report has; "all" is every one.
         strict: let what breaks through, with its traceback.
 
@@ -106,7 +104,7 @@ def report(
     store = Store(bench)
     out = out or default_target(store.root)
     check_target(out)
-    data = replace(read_report_data(store, planners, select), strict=strict)
+    data = replace(read_report_data(store, planners), strict=strict)
     faults: list[Fault] = []
 
     def attempt(work: Callable[[], T], where: str, otherwise: Callable[[Fault], T]) -> T:

@@ -123,7 +123,6 @@ def _report(options: ReportOptions) -> "Report":
         options.planners,
         options.panels,
         options.strict,
-        options.select,
         options.pages,
         options.sections,
     )

@@ -63,9 +63,8 @@ class CaseFiles:
             "decel": round(case.placement.required_decel, 2),
             "speed": round(3.6 * speed, 1),
             "scores": {
-                p: {j: _outcome(self._verdict(case, p, j, "hazard", repeat)) for j in self.data.judges}
+                p: {j: _outcome(self._verdict(case, p, j, "hazard", 0)) for j in self.data.judges}
                 for p in self.data.planners
-                for repeat in [self.data.shown(p, "hazard", case.case_id)]
             },
             "people": {
                 p: scores
@@ -96,13 +95,13 @@ class CaseFiles:
             "ratings": [
                 {"rater": r.rater, "planner": r.planner, **r.history[-1].model_dump(mode="json")}
                 for r in self._ratings[case.case_id]
-                if r.repeat == self.data.shown(r.planner, "hazard", case.case_id)
+                if r.repeat == 0
             ],
             "provenance": _provenance(case, scene),
         }
 
     def _answer(self, case: Case, planner: str, arm: str) -> list[dict[str, Any]]:
-        """One entry per repeat; ``counts`` marks the one that is graded, all of them where all are."""
+        """One entry per repeat."""
         return [self._one(case, planner, arm, k) for k in self._repeats[case.case_id, planner, arm]]
 
     def _one(self, case: Case, planner: str, arm: str, repeat: int) -> dict[str, Any]:
@@ -116,8 +115,7 @@ class CaseFiles:
             if (v := self._verdict(case, planner, judge, judged_as(arm), repeat))
         }
         place = place_of(case, arm)
-        counts = self.data.select == "mean" or repeat == self.data.shown(planner, arm, case.case_id)
-        entry = {"place": box_outline(place), "placed": arm in case.arms and arm != "null", "counts": counts}
+        entry = {"place": box_outline(place), "placed": arm in case.arms and arm != "null"}
         driven = self.data.drives(planner, arm).get((case.case_id, repeat))
         motion = self._motion(planner, rollout, base, driven)
         return {**entry, **motion, **_said(rollout), "verdicts": verdicts}
@@ -233,7 +231,7 @@ def _provenance(case: Case, scene: Scene) -> list[list[str]]:
 def write_panels(
     out: Path, data: ReportData, per_planner: int | None, strict: bool = False
 ) -> tuple[int, list[Fault]]:
-    """``panels/<planner>/<case>.png`` of the hazard arm, of the sample that counts.
+    """``panels/<planner>/<case>.png`` of the hazard arm, of the first sample.
 
     Args:
         per_planner: how many, taking turns over the overall scores 2, 1, 0 and no score; None writes all.
@@ -244,22 +242,17 @@ def write_panels(
     cases = data.by_id
     written, faults = 0, []
     for planner in data.planners:
-        repeats = {case_id: data.shown(planner, "hazard", case_id) for case_id in cases}
         answers = data.rollouts[planner]
         verdicts = data.verdicts_of(data.judge_of(planner), planner, "hazard")
         # the last score of each, and where its verdict is
         scored = {
             v.case_id: (next(reversed(v.scores.values()), None), i)
             for i, v in enumerate(verdicts)
-            if v.repeat == repeats[v.case_id]
+            if v.repeat == 0
         }
-        case_ids = sorted(i for i, k in answers.places.get("hazard", ()) if k == repeats[i])
+        case_ids = sorted(i for i, k in answers.places.get("hazard", ()) if k == 0)
         for case_id in _varied(case_ids, {i: score for i, (score, _) in scored.items()})[:per_planner]:
-            k = repeats[case_id]
-            rollouts = {  # an original that was asked less often stands for all repeats
-                "original": answers.get("original", (case_id, k)) or answers.get("original", (case_id, 0)),
-                "hazard": answers.get("hazard", (case_id, k)),
-            }
+            rollouts = {arm: answers.get(arm, (case_id, 0)) for arm in ("original", "hazard")}
             verdict = verdicts[scored[case_id][1]] if case_id in scored else None
             draw = partial(_panel, data, cases[case_id], rollouts, verdict)
             png = contained(draw, f"panel of case {case_id}, {planner}", strict=strict)

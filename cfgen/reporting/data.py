@@ -39,7 +39,6 @@ from cfgen.records import (
     Scene,
     TraceVerdict,
     Verdict,
-    answer_in,
     judged_as,
 )
 from cfgen.storage.store import Store
@@ -86,56 +85,6 @@ class Answers(DiskList[R]):
 
     def by_key(self, arm: str) -> DiskMap[Key, R]:
         return DiskMap.of(self, self.places.get(arm, {}))
-
-
-# --- which of K samples of an answer was graded -----------------------------------------------------------
-
-#: all of them, the first, the one nearest to the others, or the one with the best verdict
-Select = Literal["mean", "first", "medoid", "best"]
-Rank = tuple[bool, tuple[int, ...]]
-
-
-def selected(
-    verdicts: Sequence[Verdict], select: Select, plans: Mapping[tuple[str, int], np.ndarray | None]
-) -> Sequence[Verdict]:
-    """The verdicts that count: all of them, or one for each case.
-
-    Args:
-        plans: (case, repeat) -> waypoints (24, 3) of the answers that were judged, for the medoid.
-    """
-    if select == "mean":
-        return verdicts
-    if select == "best":
-        best: dict[str, tuple[Rank, int]] = {}
-        for i, verdict in enumerate(verdicts):
-            rank = _rank(verdict)
-            if verdict.case_id not in best or rank > best[verdict.case_id][0]:
-                best[verdict.case_id] = rank, i
-        return ListView(verdicts, (i for _, i in best.values()))
-    chosen = medoids(plans) if select == "medoid" else {}
-    return ListView(verdicts, (i for i, v in enumerate(verdicts) if v.repeat == chosen.get(v.case_id, 0)))
-
-
-def medoids(plans: Mapping[tuple[str, int], np.ndarray | None]) -> dict[str, int]:
-    """case -> the repeat whose plan has the smallest mean distance to the others', m over all waypoints.
-
-    The lower one where two are as near. Answers without a plan take no part; a case with none of them is absent.
-    """
-    by_case: dict[str, list[tuple[int, np.ndarray]]] = defaultdict(list)
-    for (case, repeat), plan in sorted(plans.items(), key=lambda item: item[0]):
-        if plan is not None:
-            by_case[case].append((repeat, plan[:, :2]))
-    repeats = {}
-    for case, samples in by_case.items():
-        points = np.stack([plan for _, plan in samples])
-        distances = np.linalg.norm(points[:, None] - points[None], axis=-1).mean(axis=(1, 2))
-        repeats[case] = samples[int(distances.round(9).argmin())][0]
-    return repeats
-
-
-def _rank(verdict: Verdict) -> Rank:
-    scores = tuple(verdict.scores.get(d) or 0 for d in reversed(DIMENSIONS))
-    return verdict.status == "scored", scores
 
 
 # --- which judge's verdicts the headline is made of, whichever planners are shown -------------------------
@@ -265,8 +214,6 @@ class ReportData:
     bench_judges: Judges
     #: where records lie that are many
     disk: DiskStore
-    #: which of several samples of an answer counts; "mean": all of them
-    select: Select = "mean"
     #: what is wrong with records that could not be read
     damaged: tuple[str, ...] = ()
     #: cases that are there but cannot be shown
@@ -323,9 +270,9 @@ class ReportData:
         return tuple(p for p in self.planners if not self.told(p)) or self.planners
 
     def sample(self, planner: str) -> str:
-        """In words, which sample of how many was graded."""
+        """In words, how many samples of each answer are graded."""
         count = 1 + max((k for _, k in self.rollouts[planner].places.get("hazard", {})), default=0)
-        return "the only one" if count == 1 else f"{self.select} of {count}"
+        return "the only one" if count == 1 else f"mean of {count}"
 
     def arms(self, planner: str) -> list[str]:
         """Arms besides the original that the planner was asked, hazard first."""
@@ -410,37 +357,10 @@ class ReportData:
         of_arms = self._places[case_id]
         return of_arms.get(arm, of_arms["hazard"])
 
-    def graded(self, planner: str, arm: str) -> dict[str, int] | None:
-        """case -> the sample that counts, the first in cases that are absent; None where all of them do.
-
-        The best are those that the main judge found best.
-        """
-        if self.select == "mean":
-            return None
-        if self.select == "best":
-            verdicts = self.verdicts_of(self.main_judge, planner, judged_as(arm))
-            return {v.case_id: v.repeat for v in verdicts}
-        return medoids(self.plans(planner, arm)) if self.select == "medoid" else {}
-
-    def shown(self, planner: str, arm: str, case_id: str) -> int:
-        """The sample that is shown where one stands for all: the one that counts, the first where all do."""
-        graded = self.once(("graded", planner, arm), lambda: self.graded(planner, arm) or {})
-        return graded.get(case_id, 0)
-
-    def answers(self, planner: str, arm: str) -> DiskMap[Key, Drive | None]:
-        """:meth:`drives`, of the samples that count."""
-        drives, graded = self.drives(planner, arm), self.graded(planner, arm)
-        return (
-            drives
-            if graded is None
-            else drives.only({key for key in drives if key[1] == graded.get(key[0], 0)})
-        )
-
     def pairs(self, planner: str, arm: str) -> dict[tuple[str, int], tuple[str, int]]:
-        """Answers that count, with a plan -> the original's of that repeat, or its first, where that has a plan."""
-        originals = self.drives(planner, "original")
-        bases = {key: key if key in originals else (key[0], 0) for key in self.answers(planner, arm)}
-        drives = self.drives(planner, arm)
+        """Answers with a plan -> the original's of that repeat, or its first, where that has a plan."""
+        originals, drives = self.drives(planner, "original"), self.drives(planner, arm)
+        bases = {key: key if key in originals else (key[0], 0) for key in drives}
         return {key: base for key, base in sorted(bases.items()) if drives.has(key) and originals.has(base)}
 
     def incoherent(self, planner: str, arm: str) -> dict[tuple[str, int], str]:
@@ -483,14 +403,9 @@ class ReportData:
         return {case_id: by_scene[scene_id] for case_id, scene_id in self.scene_of.items()}
 
     def verdicts_of(self, judge: str, planner: str, arm: str) -> Sequence[Verdict]:
-        """Of one judged pair, on the samples that count."""
-
-        def look() -> Sequence[Verdict]:
-            verdicts = self.verdicts[judge, planner].of_arm(arm)
-            plans = self.plans(planner, answer_in(arm)) if self.select == "medoid" else {}
-            return selected(verdicts, self.select, plans)
-
-        return self.once(("verdicts", judge, planner, arm), look) if (judge, planner) in self.verdicts else ()
+        """Of one judged pair."""
+        records = self.verdicts.get((judge, planner))
+        return records.of_arm(arm) if records is not None else ()
 
 
 def placements(case: Case) -> dict[str, Placement]:
@@ -514,7 +429,7 @@ def judged(
 
 
 def measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
-    """case -> share of the repeats that count whose drive reacts, measured against the original's of the same repeat.
+    """case -> share of the repeats whose drive reacts, measured against the original's of the same repeat.
 
     A planner's failure, or a plan that no car could drive, is no reaction, in every arm alike.
     """
@@ -522,7 +437,7 @@ def measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
 
 
 def _measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
-    originals, answers = data.drives(planner, "original"), data.answers(planner, arm)
+    originals, answers = data.drives(planner, "original"), data.drives(planner, arm)
     nothing = data.incoherent(planner, arm)
     reactions: dict[str, list[bool]] = defaultdict(list)
     for (case_id, repeat), driven in answers.items():
@@ -540,7 +455,7 @@ def credited_contact(data: ReportData, planner: str, event: Dimension | Literal[
     """How many of the plans credited in the hazard arm run into the hazard; "" where none is credited."""
     if event == "trajectory":
         return ""
-    credited, answers = judged(data, planner, "hazard", event), data.answers(planner, "hazard")
+    credited, answers = judged(data, planner, "hazard", event), data.drives(planner, "hazard")
     met = [
         data.met(planner, "hazard", key).collides
         for key in answers

@@ -24,7 +24,7 @@ from cfgen.records import (
     TraceVerdict,
     Verdict,
 )
-from cfgen.reporting.data import Answers, Judges, ReportData, Select
+from cfgen.reporting.data import Answers, Judges, ReportData
 from cfgen.scenes.folder import load_scene
 from cfgen.storage.store import Store
 
@@ -32,14 +32,11 @@ S = TypeVar("S", bound=Stored)
 A = TypeVar("A", Rollout, Verdict)
 
 
-def read_report_data(
-    store: Store, requested: Sequence[str] | None = None, select: Select = "mean"
-) -> ReportData:
+def read_report_data(store: Store, requested: Sequence[str] | None = None) -> ReportData:
     """Read a benchmark directory.
 
     Args:
         requested: planners to report on; None takes all that were scored.
-        select: which of several samples of an answer counts.
 
     Raises:
         InputError: a requested planner was never scored here.
@@ -60,7 +57,6 @@ def read_report_data(
     runs = {run.planner: run for run in reader.records(_beside(scored, store.planner_run_path), PlannerRun)}
     data = ReportData(
         store=store,
-        select=select,
         benchmark=store.benchmark,
         cases=cases,
         rejections=DiskList(reader.disk, store.each_rejection()),

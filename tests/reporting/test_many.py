@@ -24,7 +24,7 @@ def test_records_in_a_file_give_the_same_report(tmp_path: Path, monkeypatch: pyt
     for few in (1000, 0):
         monkeypatch.setattr(disk_backed, "IN_MEMORY", few)
         out = tmp_path / str(few)
-        report(store.root, out, panels=1, pages=2, select="best", strict=True)
+        report(store.root, out, panels=1, pages=2, strict=True)
         pages[few] = {p.relative_to(out): p.read_bytes() for p in out.rglob("*") if p.is_file()}
     assert pages[0] == pages[1000]
     told = pages[0][Path("report.json")].decode()

@@ -118,8 +118,7 @@ function showCase(dialog, data, index, state, step) {
   const arms = Object.keys(answers).filter((arm) => arm !== "original");
   const arm = arms.includes(state.arm) ? state.arm : arms[0] || "hazard";
   const repeats = (answers[arm] || []).map((one) => one.repeat);
-  const one = (answers[arm] || []).find((a) => String(a.repeat) === state.repeat) || (answers[arm] || []).find((a) => a.counts) || (answers[arm] || [])[0];
-  const counting = (repeat) => repeats.length && (answers[arm].find((a) => a.repeat === repeat) || {}).counts ? `${repeat} (counts)` : repeat;
+  const one = (answers[arm] || []).find((a) => String(a.repeat) === state.repeat) || (answers[arm] || [])[0];
   const original = answers.original.find((a) => one && a.repeat === one.repeat) || answers.original[0];
   const view = data.views[arm] || (arm === "rerun" ? data.views.original : data.views.hazard);
   dialog.replaceChildren(
@@ -133,7 +132,7 @@ function showCase(dialog, data, index, state, step) {
       make("div", { class: "choose" },
         picker("planner", index.planners, planner, (v) => redraw({ planner: v })),
         picker("arm", arms, arm, (v) => redraw({ arm: v }), (v) => ARM_NAMES[v] || v),
-        picker("repeat", repeats, one && one.repeat, (v) => redraw({ repeat: v }), counting)),
+        picker("repeat", repeats, one && one.repeat, (v) => redraw({ repeat: v }))),
       index.planners.length ? motion(original, one, arm) : null,
       one ? verdicts(data, { ...one, planner }, index) : null,
       make("div", { class: "two" }, answer("Answer to the original", original, false), answer("Answer to the modified", one, true)),

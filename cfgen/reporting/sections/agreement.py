@@ -17,7 +17,6 @@ from cfgen.records import (
     Dimension,
     ProbeKind,
     ProbeRun,
-    answer_in,
     judged_as,
 )
 from cfgen.reporting.data import ReportData, judged
@@ -121,9 +120,7 @@ def _estimates(data: ReportData, planner: str, dimension: Dimension) -> dict[str
 
     def people(pair: str) -> dict[str, float]:
         scores = {c: v for (p, c), v in leading_scores(data, dimension, pair).items() if p == planner}
-        # people rate the first sample: where another one counts, they said nothing of it
-        first = (case for case in scores if data.shown(planner, answer_in(pair), case) == 0)
-        shares = {case: scores[case].count(STRICT) / len(scores[case]) for case in first}
+        shares = {case: of.count(STRICT) / len(of) for case, of in scores.items()}
         split.update(case for case in shares if len(scores[case]) > 1)
         return shares
 

@@ -59,7 +59,7 @@ def motion_section(data: ReportData) -> Section:
 
 
 def encounters(data: ReportData, planner: str) -> Iterator[tuple[str, list[Met]]]:
-    """By arm, the samples that count, in the cases in which every arm that the planner answered has a plan.
+    """By arm, in the cases in which every arm that the planner answered has a plan.
 
     In the original arm nothing stands at the hazard's place.
     """
@@ -68,8 +68,7 @@ def encounters(data: ReportData, planner: str) -> Iterator[tuple[str, list[Met]]
     if len(drives) == len(ARMS):
         keys_of_pairs = [(base, key) for key, base in data.pairs(planner, "hazard").items()]
     else:
-        answers_of = {arm: data.answers(planner, arm) for arm in drives}
-        keys_of_pairs = [(key,) for answers in answers_of.values() for key in answers if answers.has(key)]
+        keys_of_pairs = [(key,) for answers in drives.values() for key in answers if answers.has(key)]
     for i, arm in enumerate(drives if keys_of_pairs else ()):
         each = []
         for keys in keys_of_pairs:

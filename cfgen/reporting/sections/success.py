@@ -264,7 +264,7 @@ def success_section(data: ReportData) -> Section:
             *([_scripted(scripted, samples, above)] if scripted else []),
         ),
         plots=(Plot("success", "Strict success with 95% intervals", chart),) if ranked else (),
-        figures={"success": [asdict(row) for row in rows], "select": data.select},
+        figures={"success": [asdict(row) for row in rows]},
     )
 
 
