@@ -38,34 +38,32 @@ def add(
             names, or options of the command alone.
         about: help in place of the first paragraph of the function's docstring.
     """
-    signature = inspect.signature(function)
-    keywords = {} if show is None else _keywords(show)
-    extra = [p for p in keywords.values() if p.name not in signature.parameters]
-    types = {p.name: p.annotation for p in (*signature.parameters.values(), *extra)}
+    own = inspect.signature(function).parameters
+    keywords = _keywords(show)
+    parameters = [*own.values(), *(p for key, p in keywords.items() if key not in own)]
+    types = {p.name: p.annotation for p in parameters}
     # functions of an options class read what they are given themselves, and tell it from defaults
     work = function if hasattr(function, "__signature__") else checked(function)
 
     def command(*positional: Any, **texts: Any) -> int:
         arguments = _read({**dict(zip(types, positional, strict=False)), **texts}, types)
-        own = {p.name: arguments.pop(p.name) for p in extra if p.name in arguments}
-        result = work(**arguments)
+        result = work(**{key: value for key, value in arguments.items() if key in own})
         if show is None:
             return int(result or 0)
-        defaults = {p.name: p.default for p in signature.parameters.values()}
-        values = {**defaults, **arguments, **own}
+        values = {**{key: p.default for key, p in own.items()}, **arguments}
         return show(result, **{key: values[key] for key in keywords if key in values}) or 0
 
-    parameters = [_parameter(p) for p in (*signature.parameters.values(), *extra)]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    typed = [_parameter(p) for p in parameters]
+    command.__signature__ = inspect.Signature(typed)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in typed}
     command.__doc__ = about or inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0].replace(
         "\n", " "
     )
     app.command(command, name=name or function.__name__.strip("_").replace("_", "-"))
 
 
-def _keywords(show: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    parameters = inspect.signature(show).parameters
+def _keywords(show: Callable[..., Any] | None) -> dict[str, inspect.Parameter]:
+    parameters = inspect.signature(show).parameters if show else {}
     return {key: p for key, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
 

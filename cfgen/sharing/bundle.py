@@ -249,34 +249,15 @@ def export_bundle(
         StoreError: answers or verdicts are missing or damaged, or cfgen broke on some: names how to get them.
     """
     must_be_new(out)
-    name = scored_as(store, planner)
-    if not store.planner_run_path(name).is_file():
-        raise InputError(f"planner '{planner}': has no answers in {store.root}; {unscored(store, planner)}")
-    folder, wording = stored_judge(store, judge, rubric)
-    if not store.judge_run_path(folder).is_file():
-        judges = sorted(run.judge for run in store.judge_runs())
-        raise InputError(
-            f"judge '{judge}': has no verdicts in {store.root}; expected one of: {', '.join(judges) or 'none yet'}"
-            f"{did_you_mean(judge, judges)}; or judge first: cfgen judge run {store.root} --planners {name} "
-            "--judge NAME"
-        )
-    run = read_record(store.planner_run_path(name), PlannerRun, check=True)
-    judged = read_record(store.judge_run_path(folder), JudgeRun, check=True)
-    if wording.id.hash != judged.rubric_hash:
-        raise StoreError(
-            f"{store.judge_run_path(folder)}: '{folder}' judged by {judged.rubric} {judged.rubric_version} in other "
-            "words than it has here; give its file with --rubric, or judge again with this cfgen"
-        )
+    run, judged, wording = _run_and_judge(store, planner, judge, rubric)
+    name, folder = run.planner, judged.judge
     cases = {case.case_id: case for case in store.cases()}
     answers, verdicts = _records(store, run, folder, cases)
-    blocks, in_words = blocks_of(
-        {case_id: load_scene(store.scene_dir(case.scene_id)).scene for case_id, case in cases.items()}
-    )
+    blocks, in_words = blocks_of({i: load_scene(store.scene_dir(c.scene_id)).scene for i, c in cases.items()})
+    hashes = hashes or {}
     bundled = {
-        case_id: BundledCase(
-            hash=(hashes or {}).get(case_id) or case_hash(store, case), block=blocks[case_id], arms=case.arms
-        )
-        for case_id, case in cases.items()
+        i: BundledCase(hash=hashes.get(i) or case_hash(store, case), block=blocks[i], arms=case.arms)
+        for i, case in cases.items()
     }
     files: dict[str, bytes] = {
         # its salt would tell which seed belonged to which arm
@@ -310,6 +291,30 @@ def export_bundle(
         for file, content in {INDEX: canonical_json(index), **files}.items():
             archive.writestr(undated(file), content)
     return read_bundle(out)
+
+
+def _run_and_judge(
+    store: Store, planner: str, judge: str, rubric: str | None
+) -> tuple[PlannerRun, JudgeRun, Rubric]:
+    name = scored_as(store, planner)
+    if not store.planner_run_path(name).is_file():
+        raise InputError(f"planner '{planner}': has no answers in {store.root}; {unscored(store, planner)}")
+    folder, wording = stored_judge(store, judge, rubric)
+    if not store.judge_run_path(folder).is_file():
+        judges = sorted(run.judge for run in store.judge_runs())
+        raise InputError(
+            f"judge '{judge}': has no verdicts in {store.root}; expected one of: {', '.join(judges) or 'none yet'}"
+            f"{did_you_mean(judge, judges)}; or judge first: cfgen judge run {store.root} --planners {name} "
+            "--judge NAME"
+        )
+    run = read_record(store.planner_run_path(name), PlannerRun, check=True)
+    judged = read_record(store.judge_run_path(folder), JudgeRun, check=True)
+    if wording.id.hash != judged.rubric_hash:
+        raise StoreError(
+            f"{store.judge_run_path(folder)}: '{folder}' judged by {judged.rubric} {judged.rubric_version} in other "
+            "words than it has here; give its file with --rubric, or judge again with this cfgen"
+        )
+    return run, judged, wording
 
 
 def benchmark_hash(cases: Mapping[str, Sha256]) -> Sha256:

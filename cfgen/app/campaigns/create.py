@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from cfgen.app.campaigns.gold_answers import (
     GOLD_KINDS,
@@ -25,7 +25,6 @@ from cfgen.records import (
     Campaign,
     CampaignItem,
     Case,
-    Dimension,
     Rollout,
     answer_in,
     judged_as,
@@ -169,58 +168,59 @@ def _known(
     cases = _visible_first([c for c in store.cases() if c.scene_id in scenes], draw)
     kinds = list(GOLD_KINDS if kind == "gold" else TRAINING_KINDS)
     draw.shuffle(kinds)
-    made_of: dict[str, list[Lent | None]] = {
+    lenders: dict[str, list[Lent | None]] = {
         c.case_id: [*_lenders(store, inputs, c, rated, draw)] if kind == "gold" else [None] * len(kinds)
         for c in cases
     }
-    used: Counter[str] = Counter()
-    used_on: set[tuple[str, str]] = set()
-
-    def fits(case: Case, name: str, of: Lent | None) -> bool:
-        if (case.case_id, name) in used_on or not feasible(inputs, case, name, of):
-            return False
-        texts = {said(r) for r in known_rollouts(inputs, case, name, of)} - {""}
-        if kind == "gold":
-            return not texts & training_words
-        training_words.update(texts)
-        return True
-
     items: list[CampaignItem] = []
-    while len(items) < n and any(made_of.values()):
-        for case in [c for c in cases if made_of[c.case_id]][: n - len(items)]:
-            of = min(made_of[case.case_id], key=lambda of: used[f"of {of.planner}"] if of else 0)
-            made_of[case.case_id].remove(of)
-            by_use = sorted(kinds, key=lambda k: used[k])
-            if name := next((k for k in by_use if fits(case, k, of)), None):
-                used_on.add((case.case_id, name))
-                used.update([name, f"of {of.planner}" if of else ""])
-                items.append(_item(case, kind, name, of))
+    while len(items) < n and any(lenders.values()):
+        for case in [c for c in cases if lenders[c.case_id]][: n - len(items)]:
+            item = _known_on(inputs, case, kind, kinds, lenders[case.case_id], items, training_words)
+            items += [item] if item else []
+    if len(items) < n and kind == "training":
+        raise InputError(
+            f"--training: expected at most {len(items)} here, found {n}; more cases make room for more"
+        )
     if len(items) < n:
-        _say_few(kind, n, len(items))
+        warn(
+            f"--gold: {n} known answers asked for, {len(items)} mixed in: each is made of a rated planner's answer to "
+            "an original frame on which it drives on, one of each planner on each case. More cases, or another road, "
+            "make room for more"
+        )
     return items
 
 
-def _say_few(kind: str, wanted: int, made: int) -> None:
-    if kind == "training":
-        raise InputError(
-            f"--training: expected at most {made} here, found {wanted}; more cases make room for more"
+def _known_on(
+    inputs: RolloutInputs,
+    case: Case,
+    kind: Literal["gold", "training"],
+    kinds: Sequence[str],
+    lenders: list[Lent | None],
+    items: Sequence[CampaignItem],
+    training_words: set[str],
+) -> CampaignItem | None:
+    """One more on this case, of the lender (it is taken off) and the kind that ``items`` have least of, if any fits."""
+    uses = Counter([i.known for i in items] + [f"of {i.words_of}" for i in items])
+    of = min(lenders, key=lambda of: uses[f"of {of.planner}"] if of else 0)
+    lenders.remove(of)
+    on_case = {i.known for i in items if i.case_id == case.case_id}
+    for name in sorted((k for k in kinds if k not in on_case), key=lambda k: uses[k]):
+        if not feasible(inputs, case, name, of):
+            continue
+        texts = {said(r) for r in known_rollouts(inputs, case, name, of)} - {""}
+        if kind == "training":
+            training_words |= texts
+        elif texts & training_words:
+            continue
+        return CampaignItem(
+            id="i",
+            kind=kind,
+            case_id=case.case_id,
+            known=name,
+            words_of=of.planner if of else "",
+            expected=dict(zip(DIMENSIONS, KNOWN[name].expected, strict=True)),
         )
-    warn(
-        f"--gold: {wanted} known answers asked for, {made} mixed in: each is made of a rated planner's answer to an "
-        "original frame on which it drives on, one of each planner on each case. More cases, or another road, make "
-        "room for more"
-    )
-
-
-def _item(case: Case, kind: Literal["gold", "training"], name: str, of: Lent | None) -> CampaignItem:
-    return CampaignItem(
-        id="i",
-        kind=kind,
-        case_id=case.case_id,
-        known=name,
-        words_of=of.planner if of else "",
-        expected=_expected(name),
-    )
+    return None
 
 
 def _without(rated: Sequence[CampaignItem], gold: Sequence[CampaignItem]) -> list[CampaignItem]:
@@ -251,10 +251,6 @@ def _lenders(
     planners = sorted({i.planner for i in rated if i.case_id == case.case_id})
     lenders = [of for p in planners if (of := lent(store, p, case.case_id)) and lends(inputs, case, of)]
     return draw.sample(lenders, len(lenders))
-
-
-def _expected(kind: str) -> dict[Dimension, Any]:
-    return dict(zip(DIMENSIONS, KNOWN[kind].expected, strict=True))
 
 
 def _assigned(
