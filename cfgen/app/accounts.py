@@ -136,9 +136,8 @@ class Logins:
 
     def wait(self, name: str, address: str) -> int:
         """Seconds until this name may be tried again from this address, whether or not anybody has it; 0 for now."""
-        clock, address = time.monotonic(), _network(address)
         with self._lock:
-            remaining = max(self._until(key) - clock for key in (f"{name} from {address}", f"from {address}"))
+            remaining = max(map(self._until, _counted(name, address))) - time.monotonic()
         return max(0, math.ceil(remaining))
 
     def check(self, name: str, password: str, address: str) -> Account | None:
@@ -147,23 +146,20 @@ class Logins:
         Tries are counted by address, of one name and of all, so that who guesses elsewhere locks nobody out here.
         It takes as long for a name that nobody has.
         """
-        account, address = self.accounts.get(name), _network(address)
-        counted = {f"{name} from {address}": _FREE_TRIES, f"from {address}": 5 * _FREE_TRIES}
+        account, counted = self.accounts.get(name), _counted(name, address)
         with self._lock:
             if max(map(self._until, counted)) > time.monotonic():
                 return None
-            before = {key: self._wrong.get(key) for key in counted}
+            before = {key: self._wrong[key] for key in list(counted)[1:] if key in self._wrong}
             for key, free in counted.items():  # before it is looked at: many tries at once count as many
                 self._count(key, free)
         right = matches(password[:1000], account.password if account else self._nobody)
         if not right or account is None:
             return None
         with self._lock:
-            self._wrong.pop(f"{name} from {address}", None)
-            if (was := before[f"from {address}"]) is not None:
-                self._wrong[f"from {address}"] = was
-            else:
-                self._wrong.pop(f"from {address}", None)
+            for key in counted:
+                self._wrong.pop(key, None)
+            self._wrong |= before
         return account
 
     def _until(self, key: str) -> float:
@@ -178,13 +174,19 @@ class Logins:
         self._wrong[key] = n, clock + (min(_LONGEST_S, 2.0 ** min(n - free, 20)) if n > free else 0.0)
 
 
-def _network(address: str) -> str:
-    """What one party holds: an address, or the 2^64 of version 6 that it is given at once."""
+def _counted(name: str, address: str) -> dict[str, int]:
+    """What a try counts for, with how many are free: the name from there, and the address whatever the name.
+
+    An address is what one party holds: of version 6, the 2^64 that it is given at once. One of this machine is no
+    client's own where a proxy here passes on what everybody sends, so that all names together do not count there.
+    """
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
-        return address
-    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else str(parsed)
+        return {f"{name} from {address}": _FREE_TRIES}
+    party = str(ipaddress.ip_network((parsed, 64 if parsed.version == 6 else 32), strict=False))
+    by_name = {f"{name} from {party}": _FREE_TRIES}
+    return by_name if parsed.is_loopback else {**by_name, f"from {party}": 5 * _FREE_TRIES}
 
 
 def _scrypt(password: str, salt: bytes) -> bytes:

@@ -41,9 +41,10 @@ class Browser:
         self.told = json.loads(data)
         return self
 
-    def log_in(self, name: str, password: str) -> Reply:
+    def log_in(self, name: str, password: str, **headers: str) -> Reply:
         body = f"username={name}&password={password}".encode()
-        reply = send(self.url, "/login", "POST", body, content_type="application/x-www-form-urlencoded")
+        form = "application/x-www-form-urlencoded"
+        reply = send(self.url, "/login", "POST", body, content_type=form, **headers)
         self.cookie = reply[2].get("set-cookie", "").partition(";")[0]
         return reply
 

@@ -247,18 +247,30 @@ def test_one_password_tried_on_many_names_ends_in_a_wait_for_that_address(
     assert logins.check("anna", PASSWORD, "10.0.0.2") is not None
 
 
-def test_wrong_passwords_over_http_end_in_a_wait(locked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_passwords_over_http_end_in_a_wait(locked: str) -> None:
     codes = [Browser(locked).log_in("nobody", "guess")[0] for _ in range(6)]
     assert codes == [401] * 5 + [429]
     status, data, headers = Browser(locked).log_in("nobody", "guess")
     assert status == 429
     assert int(headers["retry-after"]) > 0
     assert b"Try again in" in data
+
+
+def test_behind_a_proxy_wrong_passwords_lock_out_their_own_client_alone(
+    locked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("cfgen.app.accounts._FREE_TRIES", 1)
-    for n in range(5):  # a flood of made-up names, until the address is slowed down
-        Browser(locked).log_in(f"made-up{n}", "guess")
-    told = [Browser(locked).log_in(name, "guess") for name in ("not-yet", "rat")]
-    assert [t[0] for t in told] == [429, 429], "whoever asks does not learn which names there are"
+
+    def log_in(name: str, password: str, **headers: str) -> int:
+        return Browser(locked).log_in(name, password, **headers)[0]
+
+    for n in range(7):
+        log_in(f"made-up{n}", "guess", x_forwarded_for="192.0.2.1")
+    assert [log_in(name, PASSWORD, x_forwarded_for="192.0.2.1") for name in ("not-yet", "rat")] == [429, 429]
+    assert log_in("rat", PASSWORD, x_forwarded_for="192.0.2.2") == 303
+    for n in range(7):
+        log_in(f"new{n}", "guess")
+    assert log_in("rat", PASSWORD) == 303, "a proxy that names no client is not taken for one"
 
 
 def test_passwords_are_kept_hashed_and_salted(tmp_path: Path) -> None:
