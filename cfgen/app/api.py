@@ -13,7 +13,7 @@ from cfgen.app import authoring, curate, manager, place
 from cfgen.app.accounts import ROOMS_OF, Role
 from cfgen.app.authoring import INSTANT, Tool
 from cfgen.app.case_index import CaseIndex
-from cfgen.app.jobs import Job, Jobs, Work
+from cfgen.app.jobs import Jobs
 from cfgen.app.pictures import case_picture, scene_picture, small, whole
 from cfgen.app.place import Capabilities
 from cfgen.app.rate import RatingRoom
@@ -261,22 +261,16 @@ class Api:
 
     def _generate(self, name: str, query: Asked) -> dict[str, Any]:
         tool = self._tool(query)
-        return self._begin(
-            "draw", name, tool.inpainter, "drawing", partial(authoring.draw, tool, dict(query))
-        )
+        work = partial(authoring.draw, tool, dict(query))
+        return self.jobs.start("draw", name, tool.inpainter, "drawing", work).shown()
 
     def _save(self, name: str, query: Asked) -> dict[str, Any]:
         tool, who = self._tool(query), person(name)
         _, faults, _ = place.placed(self.store, self._capabilities_of(query), query)
         if faults:
             raise InputError(f"not saved: {'; '.join(faults)}; move the hazard first")
-        return self._begin(
-            "save", name, tool.inpainter, "saving", partial(authoring.save, tool, dict(query), who)
-        )
-
-    def _begin(self, kind: str, name: str, worker: str, words: str, work: Work) -> dict[str, Any]:
-        job: Job = self.jobs.start(kind, name, worker, words, work)
-        return job.shown()
+        work = partial(authoring.save, tool, dict(query), who)
+        return self.jobs.start("save", name, tool.inpainter, "saving", work).shown()
 
     def _tool(self, query: Asked) -> Tool:
         """What the page wants it drawn by; the benchmark's own where it does not say."""

@@ -135,7 +135,7 @@ def draw(tool: Tool, query: Asked, say: Say) -> dict[str, Any]:
     Raises:
         InputError: the camera does not see the place. StoreError: the inpainter declined.
     """
-    context = _telling(tool, say, "drawing")
+    context = _telling(tool, say)
     placing = stage(tool.root, str(query.get("scene")))
     placement, _, hazard = placed(context.store, _capabilities_of(tool, str(query.get("hazard"))), query)
     if placement is None:
@@ -165,7 +165,7 @@ def save(tool: Tool, query: Asked, who: str, say: Say) -> str:
     Raises:
         InputError: something speaks against the place. StoreError: the gates refused it; nothing is written.
     """
-    context = _telling(tool, say, "drawing")
+    context = _telling(tool, say)
     store = context.store
     placement, faults, hazard = placed(store, _capabilities_of(tool, str(query.get("hazard"))), query)
     if placement is None or faults:
@@ -243,8 +243,8 @@ def _number(query: Asked) -> int:
     return number
 
 
-def _telling(tool: Tool, say: Say, what: str) -> BuildContext:
+def _telling(tool: Tool, say: Say) -> BuildContext:
     context = build_context(tool)
     if isinstance(context.inpainter, CachingInpainter):
-        context.inpainter.hear = lambda count, of: say(f"{what}: frame {count + 1} of {of}", count / of)
+        context.inpainter.hear = lambda count, of: say(f"drawing: frame {count + 1} of {of}", count / of)
     return context

@@ -16,8 +16,6 @@ from cfgen.storage.store import Store
 
 T = TypeVar("T")
 _BAND_M = 20
-#: m; two of one hazard in one scene that stand no farther apart are much the same picture
-_TWIN_M = 3.0
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,6 @@ class CaseIndex:
     def queue(self, name: str) -> list[dict[str, Any]]:
         """The entries with what ``name`` and what others decided, and what stands where another does."""
         reviews, entries = self.reviews(), self.entries()
-        twins = _twins(entries)
         drives = {scene: self._drive(scene) for scene in {e.scene for e in entries}}
         rows = []
         for entry in entries:
@@ -101,7 +98,6 @@ class CaseIndex:
                     "others": [[rater, decision] for rater, decision in decisions.items()],
                     "band": entry.band,
                     "drive": drives[entry.scene],
-                    "twin": twins.get(entry.id, ""),
                 }
             )
         return rows
@@ -128,25 +124,6 @@ class CaseIndex:
             return None
         value: T = cached[1]
         return value
-
-
-def _twins(entries: list[Entry]) -> dict[str, str]:
-    """Accepted cases of one hazard in one scene that stand where an earlier one does, and that one."""
-    places: dict[tuple[str, str], list[Entry]] = {}
-    twins = {}
-    for e in entries:
-        if e.status == "accepted" and e.distance is not None:
-            neighbors = places.setdefault((e.scene, e.hazard), [])
-            if near := next((o for o in neighbors if _beside(o, e)), None):
-                twins[e.id] = near.id
-            neighbors.append(e)
-    return twins
-
-
-def _beside(a: Entry, b: Entry) -> bool:
-    assert a.distance is not None
-    assert b.distance is not None
-    return abs(a.distance - b.distance) < _TWIN_M and abs(a.lateral - b.lateral) < _TWIN_M
 
 
 def _accepted(case: Short) -> Entry:

@@ -153,7 +153,6 @@ _LISTS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "all": lambda r: r["status"] == "accepted",
     "flag": lambda r: "flag" in (r["mine"], *(d for _, d in r["others"])),
     "split": lambda r: len({d for d in (r["mine"], *(d for _, d in r["others"])) if d}) > 1,
-    "twin": lambda r: r["status"] == "accepted" and bool(r["twin"]),
     "rejected": lambda r: r["status"] == "rejected",
     "refused": lambda r: r["status"] == "refused",
 }
@@ -226,7 +225,7 @@ def _details(store: Store, case: Case, folder: Path) -> dict[str, Any]:
         ("Hazard", f"{case.hazard.name} ({case.hazard.id})"),
         ("Why it matters", case.hazard.why),
         ("Place", f"{place.distance_m:.1f} m ahead, {aside(place.lateral_m)}"),
-        ("Requirements", f"{place.required_decel:.1f} m/s² from {3.6 * scene.scene.speed:.0f} km/h"),
+        ("Required deceleration", f"{place.required_decel:.1f} m/s² from {3.6 * scene.scene.speed:.0f} km/h"),
         ("Size", f"{place.size.length:.1f} × {place.size.width:.1f} × {place.size.height:.1f} m"),
     ]
     provenance = [

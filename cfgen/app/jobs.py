@@ -202,11 +202,6 @@ class Jobs:
             job.reported = job.state == "failed"
         return listed
 
-    def open(self, who: str) -> list[Job]:
-        """What this person has waiting or running."""
-        with self._lock:
-            return [j for j in self._jobs.values() if j.who == who and j.state in _OPEN]
-
     def cancel(self, job_id: str) -> None:
         self.find(job_id).stop.set()
 

@@ -16,7 +16,6 @@ from cfgen.core.errors import InputError
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.occupancy import BARE_ROAD, BY_COLOURS, HIDDEN, LEFT, OVER_LANE, STOOD
 from cfgen.hazards.placement import examine, find_placements
 from cfgen.hazards.settings import PLACEMENT, POSES
 from cfgen.hazards.taxonomy import Taxonomy
@@ -29,22 +28,6 @@ from cfgen.perception.views import SceneViews
 from cfgen.records import Hazard, Placement, Scene, Size, Zone, wrap_angle
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store
-
-#: What to do about each reason against a place.
-ADVICE = {
-    "out of view": "move it nearer to the middle of the frame",
-    "cut off by the frame": "move it inwards or farther away",
-    "behind the car's own hood": "move it farther away",
-    "too small at the planner's size": "move it nearer",
-    "its foot out of the frame": "move it farther away",
-    "not on clear road": "move it off cars, kerbs and verges",
-    STOOD: "a vehicle drove through; move it to the side or nearer",
-    LEFT: "a vehicle drove through; move it to the side or nearer",
-    BARE_ROAD: "it would have popped up out of nothing; move it to the side or nearer",
-    BY_COLOURS: "something else was there; move it to the side or nearer",
-    HIDDEN: "it would show through what is nearer; move it to the side or nearer",
-    OVER_LANE: "nobody waits in a lane; turn it to come from the road's edge",
-}
 
 
 @dataclass(frozen=True)
@@ -230,7 +213,7 @@ def live(store: Store, capabilities: Capabilities, query: Mapping[str, Any]) -> 
     placement, faults, hazard = placed(store, capabilities, query)
     low, high = hazard.distance.decel or store.benchmark.decel_band
     answer: dict[str, Any] = {
-        "faults": [{"what": f, "do": _advice(f)} for f in faults],
+        "faults": faults,
         "why": hazard.why,
         "band": [low, high],
     }
@@ -255,10 +238,6 @@ def live(store: Store, capabilities: Capabilities, query: Mapping[str, Any]) -> 
             "frame_px": [round(x1 - x0), round(y1 - y0)],
         }
     return answer
-
-
-def _advice(fault: str) -> str:
-    return next((do for what, do in ADVICE.items() if fault.startswith(what)), "change the distance")
 
 
 def placed(

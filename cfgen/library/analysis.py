@@ -79,7 +79,6 @@ def study(
     a: Annotated[str | Path, "What was before: a JSON file of samples, or BENCH:PLANNER."],
     b: Annotated[str | Path, "What is new."],
     *,
-    labels: Annotated[Place | None, "CSV: id, changed, grounded_a, grounded_b; what people say."] = None,
     checker: Annotated[str, "Of BENCH:PLANNER: whose edges E1 and E2 say what is grounded."] = "",
 ) -> "Study":
     """Win rates of B against A by stratum of changed and grounded reasoning (Pinocchio sections 4 and 8.2).
@@ -89,7 +88,7 @@ def study(
     """
     from cfgen.library.study import compare_checkpoints
 
-    return compare_checkpoints(str(a), str(b), None if labels is None else Path(labels), checker)
+    return compare_checkpoints(str(a), str(b), checker)
 
 
 @checked

@@ -134,15 +134,11 @@ def _arms(experiment: Experiment) -> Iterator[str]:
     distances = [distance_name(factor) for factor in experiment.build.distances if factor != 1.0]
     built = ["original", "hazard", "rerun", *controls, *distances]
     for arm in experiment.score.arms:
-        if arm in built:
-            continue
-        if arm in ("null", "nuisance"):
-            yield f"score.arms: '{arm}' is not built; add it to build.controls, or leave it out"
-        elif arm.startswith("hazard_d"):
-            yield f"score.arms: '{arm}' is not built; add its factor to build.distances, or leave it out"
-        else:
-            near = did_you_mean(arm, [*built, "null", "nuisance"])
-            yield f"score.arms: '{arm}' is no arm{near}; expected any of {', '.join(built)}"
+        if arm not in built:
+            yield (
+                f"score.arms: expected any of {', '.join(built)}, found '{arm}'{did_you_mean(arm, built)}; "
+                "build.controls and build.distances add more"
+            )
 
 
 def _check_planner(experiment: Experiment, planner: PlannerPart, index: int, names: dict[str, int]) -> None:

@@ -23,8 +23,6 @@ from cfgen.render.delta import delta_table
 from cfgen.render.panel import PanelItem, case_panel
 from cfgen.scenes.importing import import_scenes, open_reader
 
-#: m and km/h; plans that differ by less all the way are called the same
-SAME_M, SAME_KMH = 0.5, 2.0
 #: what may be told of a camera, with a usual value; the horizon is a row of the picture
 _CAMERA = {"fov_deg": "60", "camera_height_m": "1.4", "horizon_row": "ROW"}
 
@@ -178,8 +176,6 @@ def _changed(before: Plan | None, after: Plan | None) -> list[str]:
     n = min(len(first), len(second))
     distance = np.linalg.norm(first[:n, :2] - second[:n, :2], axis=1).max()
     kmh = 3.6 * np.abs(speeds(first[:n]) - speeds(second[:n])).max()
-    if distance < SAME_M and kmh < SAME_KMH:
-        return [f"changed: nothing, the plans lie within {distance:.1f} m and {kmh:.1f} km/h of each other"]
     return [
         f"changed: by up to {distance:.1f} m and {kmh:.1f} km/h",
         *delta_table(first, second).splitlines(),

@@ -1,6 +1,5 @@
 """The preliminary study: two checkpoints' stored answers, by changed and grounded reasoning."""
 
-import csv
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,8 +12,6 @@ from cfgen.core.files import explain, read_each, write_bytes
 from cfgen.reporting.drawing import study_plot
 from cfgen.reporting.section import Table
 from cfgen.traces.study import ERRORS, Sample, Stratum, displacement, strata, words_changed
-
-_TRUE = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
 class _Row(BaseModel):
@@ -100,28 +97,24 @@ class Study:
         return [folder / name for name in files]
 
 
-def compare_checkpoints(a: str, b: str, labels: Path | None, checker: str) -> Study:
+def compare_checkpoints(a: str, b: str, checker: str) -> Study:
     """See :func:`cfgen.study`."""
     first, second = _read(a, checker), _read(b, checker)
-    labelled = _labels(labels) if labels is not None else {}
     shared = [i for i in first.samples if i in second.samples]
     if not shared:
         raise InputError(f"study: expected samples with the same ids in {a} and {b}, found none in common")
     pairs, by_words = [], 0
     for i in shared:
         x, y = _paired(i, first, second)
-        label = labelled.get(i, {})
-        x = Sample(i, x.words, x.errors, label.get("grounded_a", x.grounded))
-        y = Sample(i, y.words, y.errors, label.get("grounded_b", y.grounded))
-        changed = label.get("changed", second.changed.get(i, first.changed.get(i)))
+        changed = second.changed.get(i, first.changed.get(i))
         if changed is None:
             by_words, changed = by_words + 1, words_changed(x.words, y.words)
         pairs.append((x, y, changed))
     stratified, odd = strata(pairs)
     if not any(stratum.n for stratum in stratified) and not odd:
         raise InputError(
-            f"study: expected 'grounded' for the samples of {a} and {b}, found it for none in both; give --labels FILE "
-            "with the columns id, changed, grounded_a, grounded_b, or --checker for BENCH:PLANNER"
+            f"study: expected 'grounded' for the samples of {a} and {b}, found it for none in both; give it in "
+            "the files, or --checker for BENCH:PLANNER"
         )
     return Study(
         (first.name, second.name),
@@ -205,30 +198,6 @@ def _points(value: list[list[float]], where: str) -> np.ndarray:
     if not value or len({len(point) for point in value}) > 1 or len(value[0]) < 2:
         raise InputError(f"{where}: expected T x [x, y] in m, found something else")
     return np.array(value)
-
-
-def _labels(path: Path) -> dict[str, dict[str, bool]]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            columns, rows = reader.fieldnames or (), list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: cannot read it as CSV ({error})") from error
-    fields = ("changed", "grounded_a", "grounded_b")
-    if missing := [c for c in ("id", *fields) if c not in columns]:
-        raise InputError(
-            f"{path}: expected the columns id, {', '.join(fields)}; missing: {', '.join(missing)}"
-        )
-    labels: dict[str, dict[str, bool]] = {}
-    for number, row in enumerate(rows, 2):
-        labels[row["id"]] = {}
-        for name in fields:
-            word = (row[name] or "").strip().lower()
-            if word and word not in _TRUE:
-                raise InputError(f"{path}, line {number}: {name}: expected yes or no, found '{word[:40]}'")
-            if word:
-                labels[row["id"]][name] = _TRUE[word]
-    return labels
 
 
 def _from_bench(root: Path, planner: str, checker: str) -> _Side:

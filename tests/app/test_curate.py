@@ -10,7 +10,6 @@ from cfgen.app.api import Api
 from cfgen.app.reviews import append_rating, append_review
 from cfgen.benchmark.verifying import Verification
 from cfgen.core.errors import CfgenError
-from cfgen.core.files import write_record
 from cfgen.records import Benchmark
 from cfgen.storage.store import Store
 from tests.app.asking import ask, picture
@@ -139,14 +138,6 @@ def test_facets_narrow_down_and_count_what_is_there(api: Api) -> None:
     assert {r["id"] for r in near} == {i for i, d in metres.items() if 20 <= d < 40}
     nothing = ask(api, "queue", show="all", find="no such hazard")
     assert (nothing["total"], nothing["listed"]) == (0, len(hazards)), "a fruitless search is no empty queue"
-
-
-def test_a_case_that_much_resembles_another_is_flagged(api: Api) -> None:
-    first = api.store.cases()[0]
-    twin = first.model_copy(update={"case_id": "zz" + first.case_id[2:]})
-    shutil.copytree(api.store.case_dir(first.case_id), api.store.case_dir(twin.case_id))
-    write_record(api.store.case_dir(twin.case_id) / "case.json", twin)
-    assert [r["id"] for r in ask(api, "queue", show="twin")["rows"]] == [twin.case_id]
 
 
 def test_many_are_decided_at_once_and_one_undo_takes_all_of_it_back(api: Api) -> None:

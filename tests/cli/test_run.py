@@ -159,9 +159,8 @@ def test_who_or_what_cannot_be_scored_is_named_before_anything_is_done(tmp_path:
         "{planner: cruise, name: careful, options: {}}": "is kept under the name 'careful', as planners.1 is",
     }
     arms = {
-        "hazrd": "score.arms: 'hazrd' is no arm (did you mean 'hazard'?)",
-        "null": "score.arms: 'null' is not built; add it to build.controls",
-        "hazard_d0.70": "score.arms: 'hazard_d0.70' is not built; add its factor to build.distances",
+        "hazrd": "found 'hazrd' (did you mean 'hazard'?); build.controls and build.distances add more",
+        "null": "score.arms: expected any of original, hazard, rerun, found 'null'",
     }
     for planners, names in ((wrong, {}), (more, arms)):
         lines = "".join(f"  - {planner}\n" for planner in planners)

@@ -9,6 +9,7 @@ import pytest
 import cfgen
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
+from cfgen.library.study import Study
 from cfgen.traces.study import displacement
 
 T = 0.25 * np.arange(1, 25)
@@ -24,7 +25,7 @@ KNOWN = {
 }
 
 
-def write(folder: Path, labels: bool = True) -> tuple[Path, Path]:
+def write(folder: Path) -> tuple[Path, Path]:
     sides: tuple[list, list] = [], []
     for name, (changed, ga, gb, n, a, b) in KNOWN.items():
         for i in range(n):
@@ -33,11 +34,11 @@ def write(folder: Path, labels: bool = True) -> tuple[Path, Path]:
                     "id": f"{name} {i}".replace(",", ""),
                     "waypoints": (FUTURE + off).tolist(),
                     "reasoning": "The road is free.",
+                    "grounded": grounded,
+                    "changed": changed,
                 }
                 if changed and side is sides[1]:
                     row["reasoning"] = "Pedestrians wait at a crossing, hence caution."
-                if labels:
-                    row |= {"grounded": grounded, "changed": changed}
                 side.append(row if side is sides[1] else {**row, "future": FUTURE.tolist()})
     paths = folder / "a.json", folder / "b.json"
     for path, side in zip(paths, sides, strict=True):
@@ -72,22 +73,21 @@ def test_the_known_difference_comes_out(tmp_path: Path, capsys: pytest.CaptureFi
     }
 
 
-def test_words_tell_what_nobody_labelled_and_labels_come_first(tmp_path: Path):
-    a, b = write(tmp_path, labels=False)
+def test_words_tell_whether_reasoning_changed_where_nobody_said_it(tmp_path: Path):
+    paths = write(tmp_path)
+    contents = [json.loads(path.read_text()) for path in paths]
+
+    def study(**fields: object) -> Study:
+        for path, content in zip(paths, contents, strict=True):
+            path.write_text(json.dumps({"samples": [{**row, **fields} for row in content["samples"]]}))
+        return cfgen.study(*paths)
+
+    by_words = study(changed=None)
+    assert {one.name: one.n for one in by_words.strata} == {**{k: v[3] for k, v in KNOWN.items()}, "all": 27}
+    assert by_words.changed_by == "words"
+    assert len(study(changed=False).odd) == 6 + 5, "unchanged, and yet grounded in one only"
     with pytest.raises(InputError, match=r"expected 'grounded' .* found it for none"):
-        cfgen.study(a, b)
-    labels = tmp_path / "labels.csv"
-    rows = [
-        f"{name} {i}".replace(",", "") + f",,{int(ga)},{int(gb)}"
-        for name, (_, ga, gb, n, *_) in KNOWN.items()
-        for i in range(n)
-    ]
-    labels.write_text("\n".join(["id,changed,grounded_a,grounded_b", *rows]))
-    found = cfgen.study(a, b, labels=labels)
-    assert {one.name: one.n for one in found.strata} == {**{k: v[3] for k, v in KNOWN.items()}, "all": 27}
-    assert found.changed_by == "words"
-    labels.write_text("\n".join(["id,changed,grounded_a,grounded_b", *rows]).replace(",,1,0", ",no,1,0"))
-    assert len(cfgen.study(a, b, labels=labels).odd) == 5, "unchanged, and yet grounded in one only"
+        study(grounded=None)
 
 
 def test_displacement_is_along_and_across():

@@ -47,7 +47,7 @@ function list() {
 }
 const line = (r, i) => cf.el("li", { "data-i": i, id: "case-" + r.id, role: "option", "aria-selected": "false", class: r.mine || "" },
   cf.el("i", { title: SAID[r.mine], role: "img", "aria-label": SAID[r.mine] }, r.status === "rejected" ? "✕" : MARK[r.mine]),
-  cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60)), r.twin ? cf.el("small", { title: `much like ${r.twin}` }, "much like another") : null),
+  cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60))),
   r.others.length ? cf.el("em", { title: r.others.map((o) => o.join(": ")).join("\n") }, r.others.map((o) => MARK[o[1]]).join("")) : null);
 let moved = 0, going = 0;
 async function go(index, byHand = true) {
@@ -190,7 +190,7 @@ function tile(r, i) {
   box.addEventListener("change", () => { if (box.checked) chosen.add(r.id); else chosen.delete(r.id); chose(); });
   const open = cf.el("button", { title: `${r.name}, ${r.where || r.reason}`, "aria-label": `look at ${r.name}, ${r.where}`, onclick: () => { gallery(false); go(i); } }, picture);
   open.addEventListener("pointerenter", () => { picture.src = (sided ? r.after : r.before) || ""; }); open.addEventListener("pointerleave", () => { picture.src = side(r); });
-  return cf.el("li", { class: r.mine || "" }, open, cf.el("label", {}, box, ` ${MARK[r.mine]} ${r.name}`, r.twin ? " ≈" : ""));
+  return cf.el("li", { class: r.mine || "" }, open, cf.el("label", {}, box, ` ${MARK[r.mine]} ${r.name}`));
 }
 let sided = false;
 const side = (r) => (sided ? r.before : r.after) || "";

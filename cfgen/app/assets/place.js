@@ -114,7 +114,7 @@ function draw() {
   }
   $("draw").replaceChildren(...shapes);
   $("verdict").className = "cf-verdict " + (ok ? "ok" : "bad");
-  $("verdict").replaceChildren(...(ok ? ["This place works."] : live.faults.map((f) => cf.el("p", {}, cf.el("b", {}, f.what), `: ${f.do}.`))));
+  $("verdict").replaceChildren(...(ok ? ["This place works."] : live.faults.map((f) => cf.el("p", {}, cf.el("b", {}, f), ": move or turn it, or choose another size."))));
   const px = (p) => (p ? `${p[0]} × ${p[1]} px` : "not in view");
   $("numbers").replaceChildren(...cf.rows([["Required deceleration", `${live.decel.toFixed(1)} m/s² (${live.band[0]} to ${live.band[1]})`], ["From", `${scene.speed_kmh.toFixed(0)} km/h`],
     ["At the planner's size", px(live.planner_px)], ["In the frame", px(live.frame_px)], ["Footprint", `${live.size[0].toFixed(1)} × ${live.size[1].toFixed(1)} m, ${live.size[2].toFixed(1)} m high`], ["Why it matters", live.why]]));

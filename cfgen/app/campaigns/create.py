@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from cfgen.app.campaigns.gold_answers import (
     GOLD_KINDS,
@@ -25,6 +25,7 @@ from cfgen.records import (
     Campaign,
     CampaignItem,
     Case,
+    Dimension,
     Rollout,
     answer_in,
     judged_as,
@@ -212,13 +213,10 @@ def _known_on(
             training_words |= texts
         elif texts & training_words:
             continue
+        expected: dict[Dimension, Any] = dict(zip(DIMENSIONS, KNOWN[name].expected, strict=True))
+        words_of = of.planner if of else ""
         return CampaignItem(
-            id="i",
-            kind=kind,
-            case_id=case.case_id,
-            known=name,
-            words_of=of.planner if of else "",
-            expected=dict(zip(DIMENSIONS, KNOWN[name].expected, strict=True)),
+            id="i", kind=kind, case_id=case.case_id, known=name, words_of=words_of, expected=expected
         )
     return None
 
