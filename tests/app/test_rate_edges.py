@@ -75,17 +75,10 @@ def test_ratings_are_kept_and_agree_after_the_last(api: Api):
     assert rows["overall"]["same"] == 0.5, "by rule: a broken edge breaks the whole"
 
 
-@pytest.mark.parametrize(
-    ("scores", "said"),
-    [
-        ({"E1": 1}, "E2: expected 0, 1 or null"),
-        ({**dict.fromkeys(EDGES, 1), "E3": 2}, "E3: expected 0, 1 or null, found '2'"),
-    ],
-)
-def test_half_a_rating_is_refused(api: Api, scores: dict, said: str):
+def test_half_a_rating_is_refused(api: Api):
     token = ask(api, "rate_progress", "ann")["tokens"][0]
-    with pytest.raises(AssertionError, match=said):
-        ask(api, "rate", "ann", token=token, scores=scores)
+    with pytest.raises(AssertionError, match="E2: expected 0, 1 or null"):
+        ask(api, "rate", "ann", token=token, scores={"E1": 1})
     assert not (api.store.root / "edge_ratings").exists()
 
 

@@ -53,17 +53,8 @@ def test_the_card_tells_counts_acceptance_licences_and_that_it_is_synthetic(expo
     assert "AI-generated" in card
     assert "`compositeSynthetic`" in card
     assert r"**Made by.** A \<b\>lab" in card
-    usual = (
-        "Motivation",
-        "Composition",
-        "Splits",
-        "Sampling",
-        "Collection",
-        "People",
-        "Consent",
-        "Maintenance",
-    )
-    assert all(f"- **{question}" in card for question in usual)
+    usual = "Motivation Composition Splits Sampling Collection People Consent Maintenance"
+    assert all(f"- **{question}" in card for question in usual.split())
     assert "cfgen did not blur them" in card
 
 
@@ -92,15 +83,10 @@ def test_who_drew_decides_the_term():
     ("licence", "expected"),
     [
         ("Apache-2.0", "apache-2.0"),
-        ("MIT", "mit"),
         ("BSD-2-Clause", "bsd-2-clause"),
         ("MIT, research use only", "other"),
-        ("CC BY 4.0", "cc-by-4.0"),
         ("CC BY-NC-SA 4.0", "other"),
-        ("CC-BY-ND-4.0", "other"),
-        ("NVIDIA Autonomous Vehicle Dataset License", "other"),
         ("unknown", "other"),
-        ("see the data set", "other"),
     ],
 )
 def test_only_licences_that_are_known_to_permit_it_are_open(licence: str, expected: str):
@@ -129,22 +115,13 @@ def test_what_licences_ask_for_is_handed_on(exported: Path, tmp_path: Path):
 
 def test_a_source_that_forbids_it_is_refused_by_name(other_licence: Path, tmp_path: Path, capsys):
     out = tmp_path / "out"
-    assert main(["share", "hf", str(other_licence), "--out", str(out), "--quiet"]) == 2
+    command = ["share", "hf", str(other_licence), "--out", str(out), "--quiet"]
+    assert main(command) == 2
     said = capsys.readouterr().err
     assert "'CC BY-NC-SA 4.0'" in said
     assert f"cfgen share recipe {other_licence}" in said
     assert not out.exists()
-    allowed = [
-        "share",
-        "hf",
-        str(other_licence),
-        "--out",
-        str(out),
-        "--quiet",
-        "--allow-licenses",
-        "CC BY-NC-SA 4.0",
-    ]
-    assert main(allowed) == 0
+    assert main([*command, "--allow-licenses", "CC BY-NC-SA 4.0"]) == 0
     assert "warning: --creator: not given" in capsys.readouterr().err
     assert "license: other" in (out / "README.md").read_text()
 

@@ -27,28 +27,15 @@ def frozen(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.mark.parametrize("name", ["noversion", "../x-v1", "x-v", "-v1", "x-v1/", "x-v1\n"])
+@pytest.mark.parametrize("name", ["noversion", "../x-v1", "x-v1\n"])
 def test_a_name_ends_in_its_version_and_is_no_path(name: str, bench: Path, tmp_path: Path):
     with pytest.raises(InputError, match="such as mine-v1, found"):
         cfgen.export_definition(bench, tmp_path / "x.json", name=name)
 
 
 def _build(frozen: Path, out: Path, scenes: Path, *more: str) -> int:
-    return main(
-        [
-            "build",
-            "--definition",
-            str(frozen),
-            "--out",
-            str(out),
-            "--scenes",
-            str(scenes),
-            "--jobs",
-            "1",
-            "--quiet",
-            *more,
-        ]
-    )
+    where = ("--definition", str(frozen), "--out", str(out), "--scenes", str(scenes))
+    return main(["build", *where, "--jobs", "1", "--quiet", *more])
 
 
 def test_a_build_of_it_is_held_against_it_pixel_by_pixel(
@@ -78,8 +65,6 @@ def test_its_own_options_and_scenes_are_all_it_takes(frozen: Path, scenes: Path,
     assert "--n: 'mini-v1' is frozen with 2, found 5; leave it out" in capsys.readouterr().err
     assert _build(frozen, tmp_path / "new", scenes, "--engine-options", "a=1") == 2
     assert "engine 'processes'" in capsys.readouterr().err
-    assert _build(frozen, tmp_path / "new", scenes, "--attempts", "9") == 2
-    assert "--attempts: 'mini-v1' is frozen with 4, found 9" in capsys.readouterr().err
     assert _build(frozen, tmp_path / "new", scenes, "--n", str(BuildOptions().n)) == 2, (
         "though it is the default"
     )

@@ -41,13 +41,8 @@ def benches(bench: Path, done: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture
 def board(benches: Path, tmp_path: Path) -> Path:
-    code, _, err = run(
-        "share",
-        "leaderboard",
-        "add",
-        tmp_path / "board",
-        *(benches / n for n in ("good", "cruise", "strict")),
-    )
+    entries = (benches / name for name in ("good", "cruise", "strict"))
+    code, _, err = run("share", "leaderboard", "add", tmp_path / "board", *entries)
     assert (code, err) == (0, "")
     return tmp_path / "board"
 
@@ -181,17 +176,8 @@ def test_stored_answers_are_judged_again_and_say_so(board: Path, benches: Path):
     replies.write_text(json.dumps({"default": reply(0, 0, 0)}))
     judge = ("--judge", "scripted", "--judge-options", f"file={replies}", "--quiet")
     names = [n for n in Board(board).names() if not n.startswith("cruise")]
-    code, said, err = run(
-        "share",
-        "leaderboard",
-        "rejudge",
-        "--board",
-        board,
-        benches / "one",
-        "--entries",
-        ",".join(names),
-        *judge,
-    )
+    command = ("share", "leaderboard", "rejudge", "--board", board, benches / "one")
+    code, said, err = run(*command, "--entries", ",".join(names), *judge)
     assert code == 0, err
     assert said.count("added, rejudged") == 2
     assert err.count("has not been tested on known answers") == 1
@@ -218,13 +204,11 @@ def test_answers_are_judged_again_on_their_own_benchmark_only(board: Path, bench
     fewer = tmp_path / "fewer"
     shutil.copytree(benches / "one", fewer)
     shutil.rmtree(sorted(fewer.glob("cases/*/*"))[0])
-    code, _, err = run("share", "leaderboard", "rejudge", "--board", board, fewer)
+    command = ("share", "leaderboard", "rejudge", "--board", board, fewer)
+    code, _, err = run(*command)
     assert code == 2
     assert "give the benchmark that it was scored on" in err
-    assert (
-        "expected one of"
-        in run("share", "leaderboard", "rejudge", "--board", board, fewer, "--entries", "nobody")[2]
-    )
+    assert "expected one of" in run(*command, "--entries", "nobody")[2]
 
 
 def test_a_container_is_run_on_a_private_split(bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -243,27 +227,17 @@ def test_a_container_is_run_on_a_private_split(bench: Path, tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     code, said, err = run(
         *("share", "leaderboard", "run", "--board", tmp_path / "board", split, "--planner", "mine:Mine"),
-        *(
-            "--python",
-            f"docker run -i --rm --network none image {sys.executable}",
-            "--arms",
-            "hazard",
-            "--quiet",
-        ),
+        *("--python", f"docker run -i --rm --network none image {sys.executable}"),
+        *("--arms", "hazard", "--quiet"),
     )
     assert code == 0, err
     assert ": added, rerun" in said
-    assert row_network(tmp_path / "board") == ("none (docker: --network none, as its command line gives it)",)
     assert "run -i --rm --network none image" in (tmp_path / "asked").read_text()
     (row,) = Board(tmp_path / "board").rows()
+    assert row.bundle.run.network == ("none (docker: --network none, as its command line gives it)",)
     assert row.bundle.index.arms == ("original", "hazard")
     assert row.bundle.run.spec.startswith("mine:Mine")
     assert "docker" in " ".join(row.bundle.run.sight)
-
-
-def row_network(board: Path) -> tuple[str, ...]:
-    (row,) = Board(board).rows()
-    return row.bundle.run.network
 
 
 def test_a_board_is_one_folder_and_a_site_another(board: Path, tmp_path: Path):

@@ -115,20 +115,8 @@ def test_a_build_that_is_killed_is_ended_elsewhere_and_nothing_is_made_twice(
     machine, scenes: Path, bench: Path
 ):
     url = "s3://bucket/killed/bench"
-    words = [
-        "build",
-        "--out",
-        url,
-        "--n",
-        "2",
-        "--scenes",
-        str(scenes),
-        "--hazards",
-        "cone_line",
-        "--jobs",
-        "1",
-    ]
-    words += ["--controls", "null", "--perception", "colour"]
+    words = f"build --out {url} --n 2 --scenes {scenes} --hazards cone_line --jobs 1 --controls null".split()
+    words += ["--perception", "colour"]
     command = subprocess.Popen([sys.executable, "-m", "cfgen", *words], start_new_session=True)
     system = fsspec.filesystem("s3", use_listings_cache=False)
     while not (made := system.glob("bucket/killed/bench/cases/*/*/case.json")):
