@@ -10,7 +10,7 @@ from cfgen.scenes.check import check_folder
 from cfgen.scenes.drive import raised
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers.video import integrated
+from cfgen.scenes.readers.motion import integrated
 
 V, YAW_RATE, SECONDS = 10.0, 0.05, 12.0
 WIDTH, HEIGHT = 96, 54

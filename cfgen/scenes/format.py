@@ -4,86 +4,28 @@ The record that the rest of cfgen uses is :class:`cfgen.records.Scene`; this mod
 """
 
 import difflib
-import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Literal, Self
+from itertools import pairwise
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cfgen.geometry.camera import centre, mounted
 from cfgen.geometry.frames import MAX_EXTRAPOLATION_S
 from cfgen.perception.light import PLACE_KEYS
-from cfgen.records import Camera, Frame, Motion, Scene
+from cfgen.records import Camera, Frame, Motion, RoadUser, Scene
 from cfgen.records.base import Identifier
 
-
-def check_carried(scene: Scene) -> None:
-    """Of what scene.json carries along, the keys that placement and light read.
-
-    Raises:
-        ValueError: one does not say what it is for; names it.
-    """
-    extra = scene.extra
-    width, sun = extra.get("lane_width_m", 3.5), extra.get("sun")
-    if not isinstance(width, (int, float)) or not 1 < width < 20:
-        raise ValueError(
-            f"lane_width_m: expected metres, about 3.5, found {width!r}; correct it or leave it out"
-        )
-    if sun is not None and not _is_direction(sun):
-        raise ValueError(
-            f"sun: expected x, y, z towards the sun, or null where none shines, found {sun!r}; correct it"
-        )
-    if (side := extra.get("drive_on", "right")) not in ("left", "right"):
-        raise ValueError(f"drive_on: expected left or right, found {side!r}; correct it or leave it out")
-    road = extra.get("road", ())
-    if not isinstance(road, str) and not (
-        isinstance(road, (list, tuple)) and all(isinstance(w, str) for w in road)
-    ):
-        raise ValueError(
-            f"road: expected a word or a list of words, such as junction, found {road!r}; correct it"
-        )
-    _tells_place(extra)
-    _tells_traffic(scene)
-
-
-def _tells_traffic(scene: Scene) -> None:
-    try:
-        _ = scene.traffic
-    except ValidationError as error:
-        problem = error.errors()[0]
-        which, *field = problem["loc"] or ("",)
-        where = f"traffic[{which}]" + "".join(f".{part}" for part in field) if problem["loc"] else "traffic"
-        raise ValueError(
-            f"{where}: expected a list of vehicles with x, y, theta, v and length_m ([] for none), found "
-            f"{str(problem['input'])[:60]!r} ({problem['msg']}); correct it or leave it out"
-        ) from error
-
-
-def _tells_place(extra: Mapping[str, Any]) -> None:
-    keys = [key for key in PLACE_KEYS if key in extra]
-    if keys and len(keys) < len(PLACE_KEYS):
-        raise ValueError(
-            f"{keys[0]}: expected all of {', '.join(PLACE_KEYS)} or none, found {', '.join(keys)}"
-        )
-    for key, bound in zip(keys, (90, 180, 360), strict=False):
-        value = extra[key]
-        if not isinstance(value, (int, float)) or not abs(value) <= bound:
-            raise ValueError(
-                f"{key}: expected degrees, -{bound} to {bound}, found {value!r}; correct it or leave the place out"
-            )
-
-
-def _is_direction(value: Any) -> bool:
-    is_triple = isinstance(value, (list, tuple)) and len(value) == 3
-    return is_triple and all(isinstance(v, (int, float)) for v in value) and math.hypot(*value) > 1e-3
-
-
-# --- the file ---
-
-Row = tuple[float, float, float, float]
+#: numbers that no car or camera has would only fail later and less clearly
+_Metres = Annotated[float, Field(ge=-1e4, le=1e4)]
+_Radians = Annotated[float, Field(ge=-100, le=100)]
+_Speed = Annotated[float, Field(ge=-150, le=150)]
+_Seconds = Annotated[float, Field(ge=-600, le=600)]
+_Coefficient = Annotated[float, Field(ge=-1e6, le=1e6)]
+_Position = Annotated[float, Field(ge=-100, le=100)]
+Row = tuple[_Metres, _Metres, _Radians, _Speed]
 _COLUMNS = ("x", "y", "theta", "v")
 #: Where a hand-written scene without history gets one from: constant speed over this long, s.
 _ASSUMED_HISTORY_S = 2.0
@@ -95,6 +37,30 @@ class _Block(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+class _Carried(BaseModel):
+    """Of the keys that scene.json carries along, those that placement and light read."""
+
+    lane_width_m: float = Field(default=3.5, gt=1, lt=20, strict=True)
+    sun: tuple[float, float, float] | None = None
+    drive_on: Literal["left", "right"] = "right"
+    road: str | tuple[str, ...] = ()
+    traffic: tuple[RoadUser, ...] | None = None
+    latitude_deg: float | None = Field(default=None, ge=-90, le=90, strict=True)
+    longitude_deg: float | None = Field(default=None, ge=-180, le=180, strict=True)
+    heading_deg: float | None = Field(default=None, ge=-360, le=360, strict=True)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.sun is not None and math.hypot(*self.sun) < 1e-3:
+            raise ValueError(
+                "sun: expected x, y, z towards the sun, or null where none shines, found 0, 0, 0"
+            )
+        given = [key for key in PLACE_KEYS if getattr(self, key) is not None]
+        if 0 < len(given) < len(PLACE_KEYS):
+            raise ValueError(f"{given[0]}: expected all of {', '.join(PLACE_KEYS)} or none")
+        return self
+
+
 class Intrinsics(_Block):
     """Pixels; the centre of the top-left pixel is (0, 0)."""
 
@@ -102,15 +68,17 @@ class Intrinsics(_Block):
         default=None,
         description="left out: pinhole, or opencv when a distortion coefficient is not 0",
     )
-    fx: float = Field(default=1.0, gt=0)
-    fy: float = Field(default=1.0, gt=0)
-    cx: float
-    cy: float
-    distortion: tuple[float, ...] = Field(
+    fx: float = Field(default=1.0, ge=1e-3, le=1e6)
+    fy: float = Field(default=1.0, ge=1e-3, le=1e6)
+    cx: float = Field(ge=-1e6, le=1e6)
+    cy: float = Field(ge=-1e6, le=1e6)
+    distortion: tuple[_Coefficient, ...] = Field(
         default=(), description="opencv: k1 k2 p1 p2 [k3 [k4 k5 k6]]; fisheye: k1 k2 k3 k4"
     )
-    fw_poly: tuple[float, ...] = Field(default=(), description="ftheta: pixel radius = sum fw_i theta^i")
-    bw_poly: tuple[float, ...] = Field(default=(), description="ftheta: theta = sum bw_i radius^i")
+    fw_poly: tuple[_Coefficient, ...] = Field(
+        default=(), description="ftheta: pixel radius = sum fw_i theta^i"
+    )
+    bw_poly: tuple[_Coefficient, ...] = Field(default=(), description="ftheta: theta = sum bw_i radius^i")
 
     def camera_fields(self) -> dict[str, Any]:
         fields = self.model_dump()
@@ -130,12 +98,12 @@ class Intrinsics(_Block):
 class Extrinsics(_Block):
     """Where the camera is on the car: T_cam_ego, or its height and angles. T_cam_ego counts when both are there."""
 
-    T_cam_ego: tuple[tuple[float, float, float, float], ...] | None = Field(
+    T_cam_ego: tuple[tuple[_Position, _Position, _Position, _Position], ...] | None = Field(
         default=None, description="4x4, takes ego points (x forward, y left, z up, m) into the camera frame"
     )
-    camera_height_m: float | None = None
-    x_m: float = Field(default=0.0, description="camera ahead of the ego origin")
-    y_m: float = Field(default=0.0, description="camera to the left of the ego origin")
+    camera_height_m: _Position | None = None
+    x_m: _Position = Field(default=0.0, description="camera ahead of the ego origin")
+    y_m: _Position = Field(default=0.0, description="camera to the left of the ego origin")
     pitch_deg: float = Field(default=0.0, description="> 0 looks down")
     yaw_deg: float = Field(default=0.0, description="> 0 looks left")
     roll_deg: float = Field(default=0.0, description="> 0 tips the right side down")
@@ -155,8 +123,8 @@ class CameraBlock(_Block):
     """One more camera besides the front one."""
 
     name: Identifier
-    width: int = Field(gt=0)
-    height: int = Field(gt=0)
+    width: int = Field(ge=8, le=20_000)
+    height: int = Field(ge=8, le=20_000)
     intrinsics: Intrinsics
     extrinsics: Extrinsics
 
@@ -189,8 +157,8 @@ class SceneFile(BaseModel):
     timestamp: str = ""
     camera: Identifier = Field(default="front", description="name of the front camera")
     image: str = Field(description="the front camera's frame at t0, relative to the scene folder")
-    width: int = Field(gt=0)
-    height: int = Field(gt=0)
+    width: int = Field(ge=8, le=20_000)
+    height: int = Field(ge=8, le=20_000)
     intrinsics: Intrinsics
     extrinsics: Extrinsics
     columns: tuple[str, ...] = Field(default=_COLUMNS, description="of history and future")
@@ -200,13 +168,13 @@ class SceneFile(BaseModel):
     history: tuple[Row, ...] | None = Field(
         default=None, description="x, y, theta, v in the ego frame at t0; ends with 0, 0, 0, v at t0"
     )
-    history_t: tuple[float, ...] | None = Field(default=None, description="s, ends with 0")
+    history_t: tuple[_Seconds, ...] | None = Field(default=None, description="s, ends with 0")
     history_images: tuple[str | None, ...] = Field(
         default=(), description="front frames at history_t; null or left out where there is none"
     )
-    speed_t0: float | None = Field(default=None, description="m/s; without history, it is assumed constant")
+    speed_t0: _Speed | None = Field(default=None, description="m/s; without history, it is assumed constant")
     future: tuple[Row, ...] | None = Field(default=None, description="rows as in history, after t0")
-    future_t: tuple[float, ...] | None = None
+    future_t: tuple[_Seconds, ...] | None = None
     motion_known: bool | Literal["estimated"] | None = Field(
         default=None, description="false for guessed motion, estimated where it was measured in the frames"
     )
@@ -346,45 +314,14 @@ def json_schema() -> dict[str, Any]:
 def _motion(name: str, rows: tuple[Row, ...], times: tuple[float, ...]) -> Motion:
     if len(rows) != len(times):
         raise ValueError(f"{name}_t: expected {len(rows)} times, one per row of {name}, found {len(times)}")
+    if any(b - a < _SAME_TIME_S for a, b in pairwise(times)):
+        raise ValueError(f"{name}_t: expected times that increase strictly, by 1 ms or more; correct them")
     return Motion(t=times, poses=tuple((x, y, theta) for x, y, theta, _ in rows), v=tuple(r[3] for r in rows))
-
-
-def _bounded(where: str, values: Iterable[float], low: float, high: float, unit: str) -> None:
-    """Numbers that no car or camera has would only fail later and less clearly."""
-    for value in values:
-        if not low <= value <= high:
-            raise ValueError(
-                f"{where}: expected {low:g} to {high:g} {unit}, found {str(value)[:24]}; check the units"
-            )
-
-
-def _is_physical(camera: Camera) -> None:
-    where = f"camera '{camera.name}'"
-    _bounded(f"{where}: width, height", (camera.width, camera.height), 8, 20_000, "pixels")
-    _bounded(f"{where}: fx, fy", (camera.fx, camera.fy), 1e-3, 1e6, "pixels")
-    side = 10 * max(camera.width, camera.height)
-    _bounded(f"{where}: cx, cy", (camera.cx, camera.cy), -side, side, "pixels")
-    _bounded(f"{where}: distortion", camera.distortion, -1e4, 1e4, "")
-    _bounded(f"{where}: fw_poly, bw_poly", camera.fw_poly + camera.bw_poly, -1e6, 1e6, "")
-    _bounded(f"{where}: position on the car", centre(camera), -100, 100, "m")
-
-
-def _is_drivable(name: str, motion: Motion) -> None:
-    _bounded(f"{name}_t", motion.t, -600, 600, "s")
-    _bounded(f"{name}_t: steps", (b - a for a, b in itertools.pairwise(motion.t)), 1e-3, 600, "s")
-    _bounded(f"{name}: x, y", (value for pose in motion.poses for value in pose[:2]), -1e4, 1e4, "m")
-    _bounded(f"{name}: theta", (pose[2] for pose in motion.poses), -100, 100, "rad")
-    _bounded(f"{name}: v", motion.v, -150, 150, "m/s")
 
 
 def _fits_together(scene: Scene) -> None:
     """What the fields mean together, beyond their types."""
-    for camera in scene.cameras:
-        _is_physical(camera)
-    check_carried(scene)
-    _is_drivable("history", scene.history)
-    if scene.future is not None:
-        _is_drivable("future", scene.future)
+    _Carried.model_validate(scene.extra)
     t, pose = scene.history.t[-1], scene.history.poses[-1]
     if abs(t) > _SAME_TIME_S or max(map(abs, pose)) > 1e-2:
         raise ValueError(

@@ -62,5 +62,41 @@ class CheckSettings:
     wander_deg: float = 1.0
 
 
+@dataclass(frozen=True)
+class MotionSettings:
+    """From satellite fixes, or from nothing, to motion. ``smooth`` was tuned on Udacity's HMB_1 (docs/scenes.md)."""
+
+    #: weight of a smooth way against fixes that are some 0.5 m off: what is slower than half a second is kept
+    smooth: float = 0.1
+    #: below this speed, m/s, the direction of travel is noise, and the last one is kept
+    moving_mps: float = 1.0
+    #: a single fix that is reached and left faster than this, m/s, is none: no car
+    leap_mps: float = 150.0
+    #: a way shorter than this, m, does not tell how two worlds are turned against each other
+    turning_m: float = 20.0
+    #: receivers tell a fix a second: what they lack at either end of a video is told from here on, s
+    short_s: float = 1.5
+    #: what is taken where nothing moves that could be measured, m/s
+    usual_mps: float = 10.0
+
+
+@dataclass(frozen=True)
+class ShowSettings:
+    """What drawings of scenes look like. Nothing but them changes."""
+
+    #: half of the width of the corridor along the path, m, and where distances stand beside it, m
+    half_width_m: float = 1.0
+    marks_m: tuple[int, ...] = (5, 10, 20, 30, 50, 80)
+    #: of the page: width of front frames and of the others, px
+    frame_px: int = 960
+    thumb_px: int = 320
+    #: of the contact sheet: at most so many tiles, spread evenly; how many beside each other; width of one, px
+    tiles: int = 24
+    tiles_across: int = 4
+    tile_px: int = 400
+
+
 CHECK = CheckSettings()
+MOTION = MotionSettings()
+SHOW = ShowSettings()
 UNKNOWN_CAMERA = UnknownCameraSettings()

@@ -18,16 +18,15 @@ from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
 from cfgen.core.progress import Progress
-from cfgen.geometry.camera import angles, at_pose, centre, horizon_rows, inside, project, rotation, unproject
+from cfgen.geometry.camera import angles, at_pose, centre, horizon_rows, project, rotation, unproject
 from cfgen.geometry.frames import pose_at, relative, whole_motion
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Frame, Scene
 from cfgen.scenes.check import Fault, broken, check_folder
 from cfgen.scenes.folder import Image, SceneFolder, load_scene
+from cfgen.scenes.settings import SHOW
 
-CORRIDOR_HALF_WIDTH_M = 1.0
-_MARKS_M = (5, 10, 20, 30, 50, 80)
 _TEAL, _GREY, _RED, _GRID = "#12b5a0", "#8a9099", "#d4493f", "#e4e7eb"
 
 
@@ -40,16 +39,13 @@ def path_overlay(camera: Camera, path: EgoPath, marks: bool = True) -> str:
     unit = camera.width / 640  # line width that is 1 px in a frame 640 px wide
     parts = [f'<svg class="over" viewBox="0 0 {size}" preserveAspectRatio="none">', _horizon(camera, unit)]
     known = min(path.known_m, path.length_m)
-    if known > 1:
-        parts.append(_polygon(_corridor(camera, path, 0.0, known), f'fill="{_TEAL}" fill-opacity=".38"'))
-        for side in (-CORRIDOR_HALF_WIDTH_M, 0.0, CORRIDOR_HALF_WIDTH_M):
-            parts.append(
-                _line(_along(camera, path, 0.0, known, side), f'stroke="#fff" stroke-width="{unit}"')
-            )
-    parts.append(_polygon(_corridor(camera, path, known, path.length_m), 'fill="#ffd84d" fill-opacity=".16"'))
-    for side in (-CORRIDOR_HALF_WIDTH_M, CORRIDOR_HALF_WIDTH_M):
-        dash = f'stroke="#ffd84d" stroke-width="{unit}" stroke-dasharray="{5 * unit}"'
-        parts.append(_line(_along(camera, path, known, path.length_m, side), dash))
+    continued = f'stroke="#ffd84d" stroke-width="{unit}" stroke-dasharray="{5 * unit}"'
+    for start, end, fill, stroke in (
+        (0.0, known, f'fill="{_TEAL}" fill-opacity=".38"', f'stroke="#fff" stroke-width="{unit}"'),
+        (known, path.length_m, 'fill="#ffd84d" fill-opacity=".16"', continued),
+    ):
+        left, right = (_along(camera, path, start, end, s * SHOW.half_width_m) for s in (1, -1))
+        parts += [_polygon(np.vstack([left, right[::-1]]), fill), _line(left, stroke), _line(right, stroke)]
     if marks:
         parts.append(_marks(camera, path, unit))
     return "".join(parts) + "</svg>"
@@ -127,17 +123,11 @@ def _along(camera: Camera, path: EgoPath, start: float, end: float, lateral: flo
     return px[near]
 
 
-def _corridor(camera: Camera, path: EgoPath, start: float, end: float) -> np.ndarray:
-    left = _along(camera, path, start, end, CORRIDOR_HALF_WIDTH_M)
-    right = _along(camera, path, start, end, -CORRIDOR_HALF_WIDTH_M)
-    return np.vstack([left, right[::-1]])
-
-
 def _marks(camera: Camera, path: EgoPath, unit: float) -> str:
     """Short lines across the path with the distance beside them, as long as there is room for the words."""
     parts, last = [], math.inf
-    for s in _MARKS_M:
-        x, y, _ = path.at(np.full(2, s), np.array([CORRIDOR_HALF_WIDTH_M, -CORRIDOR_HALF_WIDTH_M]))
+    for s in SHOW.marks_m:
+        x, y, _ = path.at(np.full(2, s), np.array([SHOW.half_width_m, -SHOW.half_width_m]))
         px, valid = project(camera, np.column_stack([x, y, np.zeros(2)]))
         if s > path.length_m or not valid.all():
             continue
@@ -182,12 +172,6 @@ def _points(px: Iterable[Iterable[float]]) -> str:
 
 # --- one picture of what an import made ---
 
-#: At most so many scenes, spread evenly; columns; width and caption height of a tile, pixels.
-MOST, _COLUMNS, _WIDTH, _CAPTION = 24, 4, 400, 22
-#: The path is drawn as far as this, m, with so much to each side.
-_REACH_M, _HALF_WIDTH_M = 60.0, 1.0
-_TEAL_RGB, _YELLOW = (18, 181, 160), (255, 216, 77)
-
 
 def write_contact_sheet(scenes: Sequence[Path], out: Path) -> int:
     """Write ``out``, a JPEG, of the scene folders; how many it shows. None of them readable: no file.
@@ -195,56 +179,52 @@ def write_contact_sheet(scenes: Sequence[Path], out: Path) -> int:
     The corridor of 1 m to each side lies on the lane where calibration and motion are right: teal where the motion was
     recorded, yellow where it is continued.
     """
-    picks = np.linspace(0, len(scenes) - 1, min(len(scenes), MOST)).round().astype(int)
+    picks = np.linspace(0, len(scenes) - 1, min(len(scenes), SHOW.tiles)).round().astype(int)
     tiles = [tile for i in picks if (tile := _tile(scenes[i])) is not None]
     if not tiles:
         return 0
     high = max(tile.shape[0] for tile in tiles)
-    rows = math.ceil(len(tiles) / _COLUMNS)
-    sheet = np.full((rows * high, min(len(tiles), _COLUMNS) * _WIDTH, 3), 24, np.uint8)
-    for number, tile in enumerate(tiles):
-        y, x = number // _COLUMNS * high, number % _COLUMNS * _WIDTH
-        sheet[y : y + tile.shape[0], x : x + _WIDTH] = tile
-    write_bytes(out, cv2.imencode(".jpg", sheet[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 88])[1].tobytes())
+    blank = np.full((high, SHOW.tile_px, 3), 24, np.uint8)
+    tiles = [np.vstack([tile, blank[tile.shape[0] :]]) for tile in tiles]
+    across = min(len(tiles), SHOW.tiles_across)
+    rows = [[*tiles[i : i + across], *[blank] * across][:across] for i in range(0, len(tiles), across)]
+    sheet = np.vstack([np.hstack(row) for row in rows])
+    write_bytes(out, _jpeg(sheet))
     return len(tiles)
 
 
 def _tile(folder: Path) -> Image | None:
-    """(h, 400, 3) uint8 with a caption; None for a scene that cannot be read."""
+    """(h, tile_px, 3) uint8 with a caption; None for a scene that cannot be read."""
     try:
         scene_folder = load_scene(folder)
         frame = scene_folder.image().copy()
     except InputError:
         return None
     scene = scene_folder.scene
-    _draw_path(frame, scene)
-    small = cv2.resize(
-        frame, (_WIDTH, round(frame.shape[0] * _WIDTH / frame.shape[1])), interpolation=cv2.INTER_AREA
-    )
-    bar = np.full((_CAPTION, _WIDTH, 3), 24, np.uint8)
+    path, camera = EgoPath.from_scene(scene), scene.front
+    known = min(path.known_m, path.length_m)
+    for start, end, colour in ((1.0, known, (18, 181, 160)), (known, path.length_m, (255, 216, 77))):
+        for side in (-SHOW.half_width_m, SHOW.half_width_m):
+            px = _along(camera, path, start, end, side)[None].round().astype(np.int32)
+            cv2.polylines(frame, px, False, colour, max(2, camera.width // 320), cv2.LINE_AA)
     words = f"{scene.scene_id[-32:]}  {scene.speed * 3.6:.0f} km/h"
     words += {True: "", "estimated": " (estimated)"}.get(scene.motion_known, " (guessed)")
+    bar = np.full((22, SHOW.tile_px, 3), 24, np.uint8)
     cv2.putText(bar, words, (6, 15), cv2.FONT_HERSHEY_SIMPLEX, 0.42, (230, 230, 230), 1, cv2.LINE_AA)
-    return np.vstack([small, bar])
+    return np.vstack([_small(frame, SHOW.tile_px), bar])
 
 
-def _draw_path(frame: Image, scene: Scene) -> None:
-    path, camera = EgoPath.from_scene(scene), scene.front
-    s = np.arange(1.0, min(_REACH_M, path.length_m), 0.5)
-    width = max(2, camera.width // 320)
-    for side in (-_HALF_WIDTH_M, _HALF_WIDTH_M):
-        x, y, _ = path.at(s, side)
-        px, valid = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
-        in_frame = valid & inside(camera, px)
-        for i in np.flatnonzero(in_frame[:-1] & in_frame[1:]):
-            colour = _TEAL_RGB if s[i] < path.known_m else _YELLOW
-            ends = [tuple(int(v) for v in px[j].round()) for j in (i, i + 1)]
-            cv2.line(frame, ends[0], ends[1], colour, width, cv2.LINE_AA)
+def _small(pixels: Image, width: int) -> Image:
+    size = (width, round(pixels.shape[0] * width / pixels.shape[1]))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def _jpeg(pixels: Image) -> bytes:
+    return cv2.imencode(".jpg", pixels[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 85])[1].tobytes()
 
 
 # --- a page ---
 
-_FRAME_WIDTH, _THUMB_WIDTH = 960, 320
 _UNDRAWN = 'class="undrawn"'
 
 _STYLE = """
@@ -336,7 +316,7 @@ def _drawn(folder: SceneFolder, state: str) -> str:
     """
     scene = folder.scene
     ego_path = EgoPath.from_scene(scene)
-    frame = _figure(folder.image(), path_overlay(scene.front, ego_path), _FRAME_WIDTH)
+    frame = _figure(folder.image(), path_overlay(scene.front, ego_path), SHOW.frame_px)
     return (
         f"<article><h2>{escape(scene.scene_id)}</h2><div class=meta>{escape(_facts(folder))}</div>{state}"
         f'<div class="row">{frame}{bird_eye(scene, ego_path)}'
@@ -371,16 +351,12 @@ def _thumbs(folder: SceneFolder, path: EgoPath) -> str:
     figures = []
     for frame in chosen:
         camera = at_pose(scene.camera(frame.camera), pose_at(scene.history, frame.t))
-        figure = _figure(folder.image(frame), path_overlay(camera, path, marks=False), _THUMB_WIDTH)
+        figure = _figure(folder.image(frame), path_overlay(camera, path, marks=False), SHOW.thumb_px)
         caption = f"{frame.camera} at t = {frame.t:.2f} s"
         figures.append(f"<figure>{figure}<figcaption>{escape(caption)}</figcaption></figure>")
     return f'<div class="thumbs">{"".join(figures)}</div>' if figures else ""
 
 
 def _figure(pixels: Image, overlay: str, width: int) -> str:
-    height = round(pixels.shape[0] * min(1.0, width / pixels.shape[1]))
-    width = min(width, pixels.shape[1])
-    small = cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA)
-    jpeg = cv2.imencode(".jpg", cv2.cvtColor(small, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, 82])[1]
-    data = base64.b64encode(jpeg.tobytes()).decode()
+    data = base64.b64encode(_jpeg(_small(pixels, min(width, pixels.shape[1])))).decode()
     return f'<span class="frame"><img alt="" src="data:image/jpeg;base64,{data}">{overlay}</span>'

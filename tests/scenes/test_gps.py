@@ -1,5 +1,6 @@
 """GPS inside dash camera videos and beside them; the video's box and the GPX are written by the libraries' own kits."""
 
+import dataclasses
 import datetime as dt
 
 import cv2
@@ -14,11 +15,10 @@ from cfgen.scenes.importing import import_scenes, open_reader
 from cfgen.scenes.readers.motion import (
     Track,
     created,
-    driven,
     from_file,
     inside,
+    motion_along,
     on_the_videos_clock,
-    without_leaps,
 )
 
 START = dt.datetime(2021, 6, 7, 20, 12, 0, tzinfo=dt.UTC)
@@ -33,39 +33,40 @@ def circle(count=20, v=14.0, yaw_rate=0.1):
     return t, 60 + north * METRE, 8 - west * METRE / np.cos(np.radians(60))
 
 
+def track(t, latitude, longitude, v=None):
+    return Track.of("here", zip(t, latitude, longitude, np.broadcast_to(v, len(t)), strict=True))
+
+
 def test_motion_follows_from_points():
-    t, latitude, longitude = circle()
-    found = driven(Track("here", t, latitude, longitude, np.full(len(t), np.nan)))
-    assert np.abs(found.v - 14).max() < 0.3
-    assert np.abs(found.yaw_rate[10:-10] - 0.1).max() < 0.01
-    assert (found.course_deg + 180) % 360 - 180 == pytest.approx(0, abs=2)
-    told = driven(Track("here", t, latitude, longitude, np.full(len(t), 13.0)))
-    assert np.abs(told.v - 13).max() < 1e-9
+    points = circle()
+    found = motion_along(track(*points))
+    inner = slice(10, -10)
+    np.testing.assert_allclose(found.v[inner], 14, atol=0.3)
+    theta = np.unwrap(np.arctan2(found.poses[:, 1, 0], found.poses[:, 0, 0]))
+    np.testing.assert_allclose(theta[inner], np.pi / 2 + 0.1 * found.t[inner], atol=0.03)
+    east, north = found.poses[:, 0, 3], found.poses[:, 1, 3]
+    np.testing.assert_allclose(np.hypot(east + 140, north)[inner], 140, atol=0.3)
+    np.testing.assert_allclose(motion_along(track(*points, 13.0)).v, 13.0)
 
 
 def test_a_fix_that_leaps_and_the_date_line_are_no_speed():
     t = np.arange(30.0)
-    step = np.degrees(20 * t / 6_371_008.8)
+    step = np.degrees(20 * t / 6_378_137)
     latitude = step + 48
     latitude[17] += 0.02  # 2 km, there and back
-    unknown = np.full(30, np.nan)
-    track = without_leaps(Track("here", t, latitude, np.full(30, 11.0), unknown))
-    assert track.by == "here, without 1 fixes that leap"
-    assert 17.0 not in track.t
-    np.testing.assert_allclose(driven(track).v, 20, atol=0.01)
+    whole = track(t, latitude, np.full(30, 11.0))
+    assert whole.by == "here, without 1 rows that have no fix or leap"
+    assert 17.0 not in whole.t
+    np.testing.assert_allclose(motion_along(whole).v, 20, atol=0.01)
     east = (179.999 + step + 180) % 360 - 180
-    whole = Track("here", t, np.zeros(30), east, unknown)
-    assert without_leaps(whole) is whole
-    np.testing.assert_allclose(driven(whole).v, 20, atol=0.01)
+    np.testing.assert_allclose(motion_along(track(t, np.zeros(30), east)).v, 20, atol=0.01)
 
 
 def test_a_car_that_stands_does_not_turn():
-    rng = np.random.default_rng(1)
-    t = np.arange(20.0)
-    jitter = rng.normal(0, 0.3 * METRE, (2, 20))
-    found = driven(Track("here", t, 48 + jitter[0], 11 + jitter[1], np.zeros(20)))
+    jitter = np.random.default_rng(1).normal(0, 0.3 * METRE, (2, 20))
+    found = motion_along(track(np.arange(20.0), 48 + jitter[0], 11 + jitter[1], 0.0))
     assert found.v.max() == 0
-    assert np.abs(found.yaw_rate).max() == 0
+    assert np.ptp(np.arctan2(found.poses[:, 1, 0], found.poses[:, 0, 0])) == 0
 
 
 @pytest.mark.parametrize(
@@ -84,8 +85,7 @@ def test_subtitles(tmp_path, words, speed):
     (tmp_path / "v.SRT").write_text("\n".join(cues))
     track = from_file(tmp_path / "v.SRT")
     assert track.t.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
-    assert track.latitude[5] == pytest.approx(47.0005)
-    assert track.longitude[0] == 8.5
+    np.testing.assert_allclose(track.fixes[[0, 5]], [[47, 8.5], [47.0005, 8.5]])
     np.testing.assert_allclose(track.v, speed)
 
 
@@ -167,14 +167,15 @@ def test_gps_beside_a_video(tmp_path):
 
 def test_clocks_that_do_not_fit_are_told_with_what_to_try():
     t, latitude, longitude = circle(30)
-    track = Track("v.gpx", START.timestamp() + t, latitude, longitude, np.full(30, np.nan), absolute=True)
-    moved = on_the_videos_clock(track, START.timestamp() + 5, 20.0, 0.5)
+    rows = track(START.timestamp() + t, latitude, longitude)
+    utc = dataclasses.replace(rows, absolute=True)
+    moved = on_the_videos_clock(utc, START.timestamp() + 5, 20.0, 0.5)
     assert moved.t[0] == -4.5
     assert moved.epoch == START.timestamp() + 4.5
     local = START.timestamp() + 7200 + 3
-    with pytest.raises(InputError, match=r"covers -7203\.0 to -7174\.0 s of a video .* gps_offset_s=7200,"):
-        on_the_videos_clock(track, local, 20.0, 0.0)
-    assert on_the_videos_clock(track, local, 20.0, 7200.0).t[0] == -3
+    with pytest.raises(InputError, match=r"covers -7203\.0 to -7174\.0 s of a video .* gps_offset_s=7200;"):
+        on_the_videos_clock(utc, local, 20.0, 0.0)
+    assert on_the_videos_clock(utc, local, 20.0, 7200.0).t[0] == -3
 
 
 def table(path, t, speed=None, zeros=()):
@@ -185,40 +186,23 @@ def table(path, t, speed=None, zeros=()):
     return from_file(path)
 
 
-def test_speeds_in_another_unit_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"speed: expected m/s.*3\.60 times that, perhaps km/h"):
-        driven(table(tmp_path / "t.csv", range(9), 54.0))
-    assert driven(table(tmp_path / "t.csv", range(9), 15.5)).v.max() == 15.5
-
-
 def test_rows_without_a_fix_are_none(tmp_path):
     assert table(tmp_path / "t.csv", range(9), zeros=(3, 4)).t.tolist() == [0, 1, 2, 5, 6, 7, 8]
-    with pytest.raises(InputError, match="expected 4 GPS points or more, found 0"):
+    with pytest.raises(InputError, match="expected 5 GPS points or more, found 0"):
         table(tmp_path / "t.csv", range(9), zeros=range(9))
 
 
-def test_rows_of_no_number_are_left_out_and_degrees_out_of_range_are_blamed_on_their_column(tmp_path):
+def test_rows_of_no_number_are_left_out_and_degrees_out_of_range_are_refused(tmp_path):
     path = tmp_path / "t.csv"
     rows = [f"{i},{48 + i * 15 * METRE:.7f},11" for i in range(9)]
     path.write_text("\n".join(["t,lat,lon", *rows[:4], "4,nan,11", "5,,", *rows[6:]]))
-    track = from_file(path)
-    assert track.by == "t.csv, without 2 rows that have no fix"
-    assert track.t.tolist() == [0, 1, 2, 3, 6, 7, 8]
-    np.testing.assert_allclose(driven(track).v, 15, atol=0.1)
-    for row, name in (("1,148,11", "lat"), ("1,48,211", "lon")):
-        path.write_text("\n".join(["t,lat,lon", *rows, row]))
-        with pytest.raises(
-            InputError, match=f"row 11: column '{name}': expected degrees .*'lat' and 'lon' swapped"
-        ):
-            from_file(path)
-
-
-def test_years_apart_is_no_time_zone():
-    t, latitude, longitude = circle(30)
-    track = Track("v.gpx", START.timestamp() + t, latitude, longitude, np.full(30, np.nan), absolute=True)
-    with pytest.raises(InputError, match="that is 730 days off, more than a time zone") as told:
-        on_the_videos_clock(track, START.timestamp() + 730 * 86400, 20.0, 0.0)
-    assert "gps_offset_s" not in str(told.value)
+    found = from_file(path)
+    assert found.by == "t.csv, without 2 rows that have no fix or leap"
+    assert found.t.tolist() == [0, 1, 2, 3, 6, 7, 8]
+    np.testing.assert_allclose(motion_along(found).v, 15, atol=0.1)
+    path.write_text("\n".join(["t,lat,lon", *rows, "10,148,11"]))
+    with pytest.raises(InputError, match=r"latitude up to 90 .* found \[148\. +11\.\]; are the two swapped"):
+        from_file(path)
 
 
 def test_a_scene_in_a_gap_of_fixes_is_left_out(tmp_path):
@@ -237,6 +221,9 @@ def test_a_table_that_is_shorter_than_the_video_is_told_at_the_import(tmp_path):
     table(tmp_path / "t.csv", range(11), zeros=(3,))
     reader = open_reader("video", tmp_path / "v.mp4", {"gps": str(tmp_path / "t.csv")})
     summary = import_scenes(reader, tmp_path / "out", limit=1, quiet=True)
-    assert summary.notes == {"v": "t.csv: covers 0.0 to 10.0 s of a video of 15.9 s; no scenes of the rest"}
+    assert (
+        "without 1 rows that have no fix or leap: covers 0.0 to 10.0 s of a video of 15.9 s"
+        in summary.notes["v"]
+    )
     table(tmp_path / "t.csv", range(16))
     assert next(iter(reader.recordings()))().note == ""

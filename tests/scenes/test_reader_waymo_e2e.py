@@ -12,7 +12,7 @@ from cfgen.scenes.check import check_scene
 from cfgen.scenes.drive import flatten
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers.tfrecord import Message, crc32c, masked_crc32c
+from cfgen.scenes.readers.tfrecord import Message
 from tests.scene_truth import (
     HEIGHT,
     MOUNTING,
@@ -69,10 +69,7 @@ def record(number: int, segment: str = SEGMENT, cameras: tuple[int, ...] = (1, 2
 def write(path: Path, records: list[bytes]) -> Path:
     with path.open("wb") as file:
         for data in records:
-            head = struct.pack("<Q", len(data))
-            file.write(
-                head + struct.pack("<I", masked_crc32c(head)) + data + struct.pack("<I", masked_crc32c(data))
-            )
+            file.write(struct.pack("<QI", len(data), 0) + data + bytes(4))
     return path
 
 
@@ -129,8 +126,8 @@ def test_damaged_files_are_left_out(tmp_path):
         "scratched.tfrecord",
     ]
     assert "found an empty file" in why["empty.tfrecord"]
-    assert "cut off at byte" in why["cut.tfrecord"]
-    assert "a damaged one, from byte 0" in why["scratched.tfrecord"]
+    assert "cut off or damaged, from byte" in why["cut.tfrecord"]
+    assert "damaged, from byte 0" in why["scratched.tfrecord"]
     assert summary.written == 2
     assert not summary.faults
 
@@ -145,37 +142,7 @@ def test_a_camera_that_is_not_there(tmp_path):
         open_reader("waymo-e2e", tmp_path, {"cameras": "roof"})
 
 
-def bit_by_bit(data: bytes) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
-
-
-def test_a_record_whose_bytes_changed_leaves_its_scenes_out(tmp_path):
-    """One bit of a speed, which decodes as well as before."""
-    path = write(tmp_path / "a.tfrecord", [record(n, cameras=(1,)) for n in numbers()[::5]])
-    data = bytearray(path.read_bytes())
-    speed = struct.pack("<f", E2EDFrame.FromString(record(30)).past_states.vel_x[-1])
-    data[data.index(speed, data.index(b"-030")) + 2] ^= 0x60
-    path.write_bytes(data)
-    reader = open_reader("waymo-e2e", tmp_path, {"cameras": "front"})
-    summary = import_scenes(reader, tmp_path / "out", every_s=0.5, frame_times=[0.0], quiet=True)
-    assert [name[-6:] for name in summary.failed] == ["003000"]
-    assert "damaged bytes: the checksum of record 6 does not match" in str(summary.failed)
-    assert summary.written > 3
-
-
-def test_checksums_and_numbers_as_others_write_them():
-    """The check value of CRC-32C (RFC 3720: 123456789 gives e3069283), masked; values of every kind."""
-    plain = 0xE3069283
-    assert masked_crc32c(b"123456789") == ((plain >> 15 | plain << 17) + 0xA282EAD8) & 0xFFFFFFFF
-    assert crc32c(bytes(32)) == 0x8A9136AA, "RFC 3720, B.4"
-    data = bytes(range(256)) * 12 + b"the end"
-    for length in (1023, 1024, 1536, 2561, len(data)):  # over stretches, an odd and an even number of them
-        assert crc32c(data[:length]) == bit_by_bit(data[:length])
+def test_numbers_of_every_kind():
     message = Message(memoryview(e2ed_frame()(intent=300).SerializeToString()))
     assert (message.integer(7), message.integer(99), message.data(1)) == (300, 0, b"")
     with pytest.raises(ValueError, match="no Protocol Buffers message"):

@@ -17,8 +17,8 @@ from cfgen.scenes.check import check_folder
 from cfgen.scenes.drive import Drive, Stream, raised, speeds_of
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.scenes.importing import import_scenes, open_reader
+from cfgen.scenes.readers.motion import integrated
 from cfgen.scenes.readers.sources import VideoFrames
-from cfgen.scenes.readers.video import integrated
 
 CAMERA = Camera(width=64, height=36, fx=50, fy=50, cx=31.5, cy=17.5, T_cam_ego=mounted(1.5, 0.03))
 SIDE = CAMERA.model_copy(update={"name": "side"})
@@ -239,8 +239,7 @@ def test_single_images_are_marked_as_without_motion(tmp_path):
         ({"fov_deg": "wide"}, "option 'fov_deg'.*found 'wide'"),
         ({"fov_deg": 400}, "5 to 160 degrees, found 400"),
         ({"horizon_row": 500}, "row inside the frame, or above it up to 40 degrees"),
-        ({"horizon_row": -500}, "below 0 where the camera looks down"),
-        ({"speed": "nowhere.csv"}, "cannot read the speeds"),
+        ({"speed": "nowhere.csv"}, r"nowhere\.csv: cannot be read"),
         ({"camera": "nowhere.json"}, "expected a file, found none"),
     ],
 )

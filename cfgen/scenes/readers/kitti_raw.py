@@ -12,6 +12,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Place, Stream
+from cfgen.scenes.readers.motion import EARTH_RADIUS_M
 from cfgen.scenes.readers.sources import is_visible, numbered_images, openers_below, size_of
 from cfgen.scenes.readers.traffic import (
     ADVICE,
@@ -23,7 +24,6 @@ from cfgen.scenes.readers.traffic import (
 )
 
 Array = NDArray[np.float64]
-_EARTH_RADIUS_M = 6378137.0
 #: of the inertial unit above the road, from the data set's sensor drawing
 _IMU_HEIGHT_M = 0.93
 _VEHICLES = {"Car", "Van", "Truck", "Tram", "Cyclist"}
@@ -109,8 +109,8 @@ def _imu_poses(oxts: Array) -> Array:
     scale = np.cos(np.radians(oxts[0, _LAT]))
     poses = np.tile(np.eye(4), (len(oxts), 1, 1))
     poses[:, :3, :3] = Rotation.from_euler("ZYX", oxts[:, [_YAW, _PITCH, _ROLL]]).as_matrix()
-    poses[:, 0, 3] = scale * _EARTH_RADIUS_M * np.radians(oxts[:, _LON])
-    poses[:, 1, 3] = scale * _EARTH_RADIUS_M * np.log(np.tan(np.radians(90 + oxts[:, _LAT]) / 2))
+    poses[:, 0, 3] = scale * EARTH_RADIUS_M * np.radians(oxts[:, _LON])
+    poses[:, 1, 3] = scale * EARTH_RADIUS_M * np.log(np.tan(np.radians(90 + oxts[:, _LAT]) / 2))
     poses[:, 2, 3] = oxts[:, _ALT]
     return poses
 

@@ -16,8 +16,8 @@ from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.core.files import check_no_pipe, reading
 from cfgen.geometry.camera import mounted
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Opener, Picture, Place, Stream, identifier, speeds_of
-from cfgen.scenes.readers.motion import poses_of_fixes, turned_to_earth
+from cfgen.scenes.drive import Drive, Opener, Picture, Stream, identifier, speeds_of
+from cfgen.scenes.readers.motion import Motion, Track, motion_along, turned_to_earth
 from cfgen.scenes.readers.sources import is_visible, unlisted, walk
 from cfgen.scenes.readers.traffic import calibrated, camera_matrix, from_quaternion, from_rotation, lowered
 
@@ -285,7 +285,7 @@ class Mcap:
     def _recorded(self, files: list[Path], bag: Bag) -> Drive:
         topics = self._image_topics(bag)
         start = min(bag.stamps(topic)[0] for topic in topics)
-        t, poses, v, base, place = self._motion(bag, start)
+        motion, base = self._motion(bag, start)
         streams = tuple(self._stream(bag, topic, base, start, i) for i, topic in enumerate(topics))
         name = files[0].stem if len(files) == 1 else files[0].parent.name
         epoch = start / 1e9
@@ -294,11 +294,13 @@ class Mcap:
             source=f"MCAP {name}",
             license=self._license,
             streams=streams,
-            t=t,
-            poses=poses @ lowered(self._base),
-            v=v,
+            t=motion.t,
+            poses=motion.poses @ lowered(self._base),
+            v=motion.v,
             epoch=epoch if epoch > _ERA_S else None,
-            place=place,
+            place=motion.place,
+            fixes=motion.fixes,
+            note=motion.lacks,
             extra={"topics": topics},
         )
 
@@ -323,28 +325,23 @@ class Mcap:
             what, "name the front camera's with --options images=" if cameras else "record them too"
         )
 
-    def _motion(self, bag: Bag, start: int) -> tuple[Array, Array, Array, str, Place | None]:
-        """Times, poses of the base frame, its speeds, its name ("" where the bag has none), and the place."""
+    def _motion(self, bag: Bag, start: int) -> tuple[Motion, str]:
+        """The motion of the base frame, and its name ("" where the bag has none)."""
         odometry = bag.one_of(self._odometry, "odometry", ODOMETRY)
         fixes = bag.one_of(self._fixes, "fixes", FIX)
         if not odometry and not fixes:
             raise bag.lacks("Odometry or NavSatFix", "record where the car is too, or use the reader 'video'")
-        fix_table = _known(bag.messages(fixes), start) if fixes else None
+        fix_table = _known(bag.messages(fixes), start) if fixes else np.zeros((0, 3))
         if not odometry:
-            assert fix_table is not None
-            with bag.reading(fixes, "fixes of a drive"):
-                return (
-                    *poses_of_fixes(*fix_table),
-                    "",
-                    Place(float(fix_table[1][0, 0]), float(fix_table[1][0, 1])),
-                )
-        rows = bag.messages(odometry)
+            rows = ((t, latitude, longitude, None) for t, latitude, longitude in fix_table.tolist())
+            return motion_along(Track.of(f"{bag.name}: topic '{fixes}'", rows)), ""
+        messages = bag.messages(odometry)
         with bag.reading(odometry, "poses"):
-            t, poses = (np.array([row.stamp for row in rows]) - start) / 1e9, _poses(rows)
-            v = np.array([float(row.content.twist.twist.linear.x) for row in rows])
+            t, poses = (np.array([row.stamp for row in messages]) - start) / 1e9, _poses(messages)
+            v = np.array([float(row.content.twist.twist.linear.x) for row in messages])
             v = v if np.abs(v).max() > 1e-6 else speeds_of(t, poses)  # many leave the twist empty
-            place = turned_to_earth(t, poses[:, :2, 3], *fix_table) if fix_table else None
-        return t, poses, v, str(rows[0].content.child_frame_id), place
+            place = turned_to_earth(t, poses[:, :2, 3], fix_table[:, 0], fix_table[:, 1:])
+        return Motion(t, poses, v, motion_known=True, place=place), str(messages[0].content.child_frame_id)
 
     def _stream(self, bag: Bag, topic: str, base: str, start: int, index: int) -> Stream:
         info = self._info(bag, topic)
@@ -434,13 +431,15 @@ def _twin(file: Path, source: Path) -> bool:
     )
 
 
-def _known(messages: list[Message], start: int) -> tuple[Array, Array]:
-    """Times (N,) and latitude, longitude (N, 2) of the fixes that found something."""
-    rows = [(row.stamp, row.content) for row in messages if row.content.status.status >= 0]
-    t = np.array([(stamp - start) / 1e9 for stamp, _ in rows])
-    fixes = np.array([(fix.latitude, fix.longitude) for _, fix in rows]).reshape(-1, 2)
-    finite = np.isfinite(fixes).all(axis=1)
-    return t[finite], fixes[finite]
+def _known(messages: list[Message], start: int) -> Array:
+    """(N, 3) times, latitudes and longitudes of the fixes that found something."""
+    rows = [
+        ((row.stamp - start) / 1e9, row.content.latitude, row.content.longitude)
+        for row in messages
+        if row.content.status.status >= 0
+    ]
+    table = np.array(rows, float).reshape(-1, 3)
+    return table[np.isfinite(table).all(axis=1)]
 
 
 def _poses(messages: list[Message]) -> Array:

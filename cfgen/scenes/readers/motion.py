@@ -1,17 +1,18 @@
-"""How a car moved where no log of poses says it: by satellite fixes, a GPS track, a file of speeds, or its frames."""
+"""How a car moved where no log of poses says it: by satellite fixes, a file of speeds, or its frames."""
 
+import contextlib
 import csv
-import itertools
 import math
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError, install_command
 from cfgen.core.files import stand_in
@@ -20,54 +21,125 @@ from cfgen.perception.ego_motion import GAP_S, ego_motion
 from cfgen.records import Camera
 from cfgen.scenes.drive import Place, raised
 from cfgen.scenes.folder import Image
+from cfgen.scenes.settings import MOTION as SETTINGS
 
-_EARTH_RADIUS_M = 6378137.0
-#: Fixes farther apart than this do not tell the way between them, s.
-_MAX_GAP_S = 3.0
-#: Weight of a smooth way against fixes that are some 0.5 m off: turns and braking slower than half a second are kept.
-_SMOOTH = 0.1
-_STEP_S = 0.1
-#: Below this speed the direction of travel is noise; the last one is kept.
-_MOVING_MPS = 1.0
-#: A way shorter than this does not tell how two worlds are turned against each other.
-_TURNING_M = 20.0
+#: of the WGS 84 ellipsoid, at the equator
+EARTH_RADIUS_M = 6378137.0
+#: a smooth way needs so many
+FEWEST_FIXES = 5
+
+
+@dataclass(frozen=True)
+class Motion:
+    """t, poses, v (T,), (T, 4, 4), (T,) and what else :class:`cfgen.scenes.drive.Drive` takes of a motion."""
+
+    t: Array
+    poses: Array
+    v: Array
+    motion_known: bool
+    fit: Array | None = None
+    place: Place | None = None
+    epoch: float | None = None
+    #: what measured it, for the scene
+    measured_by: str = ""
+    #: times of the satellite fixes
+    fixes: Array | None = None
+    #: what of the video it does not cover, and what was left out of it, for who imports
+    lacks: str = ""
 
 
 def metres(fixes: Array) -> Array:
     """(N, 2) east and north of the first of ``fixes`` (N, 2 or more; latitude, longitude in degrees)."""
-    north, east = np.radians(fixes[:, :2] - fixes[0, :2]).T * _EARTH_RADIUS_M
-    return np.column_stack([east * math.cos(math.radians(fixes[0, 0])), north])
+    latitude, longitude = np.radians(fixes[:, 0]), np.unwrap(np.radians(fixes[:, 1]))
+    east, north = (longitude - longitude[0]) * math.cos(latitude[0]), latitude - latitude[0]
+    return np.column_stack([east, north]) * EARTH_RADIUS_M
 
 
-def poses_of_fixes(t: Array, fixes: Array) -> tuple[Array, Array, Array]:
-    """Times (T,), poses (T, 4, 4) and speeds (T,) at 10 Hz of the longest stretch of fixes without a gap.
+def without_leaps(t: Array, fixes: Array) -> NDArray[np.bool_]:
+    """(N,) False for single fixes that lie further off than any car comes, there and back."""
+    at = metres(fixes)
 
-    The world is flat, x to the east, y to the north; the heading is the direction of travel.
+    def speeds(apart: int) -> Array:
+        return np.hypot(*(at[apart:] - at[:-apart]).T) / (t[apart:] - t[:-apart])
 
-    Args:
-        t: (N,) s, increasing. fixes: (N, 2 or more) latitude, longitude in degrees.
+    keep = np.ones(len(t), bool)
+    if len(t) > 2:
+        near = speeds(1)
+        keep[1:-1] = (np.minimum(near[:-1], near[1:]) < SETTINGS.leap_mps) | (speeds(2) > SETTINGS.leap_mps)
+    return keep
 
-    Raises:
-        ValueError: fewer than five fixes without a gap.
+
+@dataclass(frozen=True)
+class Track:
+    """``t`` (T,) s: from the first frame, or UTC since 1970 where ``absolute``; ``fixes`` (T, 2) latitude and
+    longitude, degrees; ``v`` (T,) m/s, NaN where not told.
+
+    ``epoch``: UTC at t = 0, None where unknown.
     """
+
+    by: str
+    t: Array
+    fixes: Array
+    v: Array
+    absolute: bool = False
+    epoch: float | None = None
+
+    @classmethod
+    def of(cls, by: str, rows: Iterable[tuple[float, float, float, float | None]], **fields: Any) -> "Track":
+        """Of rows (t, latitude, longitude, speed), one for each time. Rows without a fix, and fixes that leap, are left
+        out and counted.
+
+        Raises:
+            InputError: too few, or degrees that are none.
+        """
+        table = np.array([[np.nan if value is None else value for value in row] for row in rows], float)
+        table = table.reshape(-1, 4)
+        # a receiver without a fix says nothing, or 0, 0
+        kept = table[np.isfinite(table[:, :3]).all(axis=1) & table[:, 1:3].any(axis=1)]
+        kept = kept[np.unique(kept[:, 0], return_index=True)[1]]
+        if (np.abs(kept[:, 1:3]) > (90, 180)).any():
+            raise InputError(
+                f"{by}: expected degrees of latitude up to 90 and of longitude up to 180, found "
+                f"{np.abs(kept[:, 1:3]).max(axis=0)}; are the two swapped, or in other units?"
+            )
+        if len(kept):
+            kept = kept[without_leaps(kept[:, 0], kept[:, 1:3])]
+        if len(kept) < FEWEST_FIXES:
+            raise InputError(f"{by}: expected {FEWEST_FIXES} GPS points or more, found {len(kept)}")
+        if len(kept) < len(table):
+            by = f"{by}, without {len(table) - len(kept)} rows that have no fix or leap"
+        return cls(by, kept[:, 0], kept[:, 1:3], kept[:, 3], **fields)
+
+
+def motion_along(track: Track) -> Motion:
+    """The motion at 10 Hz, in a flat world, x to the east, y to the north; the heading is the direction of travel.
+    Speeds are those that the track tells, where it does."""
     from scipy.interpolate import make_smoothing_spline  # slow to import
 
-    cuts = [0, *(np.flatnonzero(np.diff(t) > _MAX_GAP_S) + 1), len(t)]
-    start, end = max(itertools.pairwise(cuts), key=lambda cut: t[cut[1] - 1] - t[cut[0]])
-    if end - start < 5:
-        raise ValueError(f"{end - start} fixes no more than {_MAX_GAP_S:g} s apart, of at least 5")
-    t, xy = t[start:end], metres(fixes[start:end])
-    grid = np.arange(t[0], t[-1] + 1e-9, _STEP_S)
-    ways = [make_smoothing_spline(t, xy[:, axis], lam=_SMOOTH) for axis in (0, 1)]
+    grid = np.arange(track.t[0], track.t[-1] + 1e-9, 0.1)
+    ways = [make_smoothing_spline(track.t, axis, lam=SETTINGS.smooth) for axis in metres(track.fixes).T]
     position = np.column_stack([way(grid) for way in ways])
     velocity = np.column_stack([way.derivative()(grid) for way in ways])
-    moving = np.hypot(*velocity.T) > _MOVING_MPS
+    moving = np.hypot(*velocity.T) > SETTINGS.moving_mps
     theta = np.zeros(len(grid))
     if moving.any():
         heading = np.unwrap(np.arctan2(velocity[moving, 1], velocity[moving, 0]))
         theta = np.interp(grid, grid[moving], heading)
     speed = velocity[:, 0] * np.cos(theta) + velocity[:, 1] * np.sin(theta)
-    return grid, raised(np.column_stack([position, theta])), speed
+    told = np.isfinite(track.v)
+    if told.sum() >= FEWEST_FIXES:
+        speed = np.interp(grid, track.t[told], track.v[told])
+    return Motion(
+        grid,
+        raised(np.column_stack([position, theta])),
+        speed,
+        motion_known=True,
+        place=Place(float(track.fixes[0, 0]), float(track.fixes[0, 1])),
+        epoch=track.epoch,
+        measured_by=track.by,
+        fixes=track.t,
+        lacks=track.by if ", without " in track.by else "",
+    )
 
 
 def turned_to_earth(t: Array, positions: Array, fix_t: Array, fixes: Array) -> Place | None:
@@ -81,7 +153,7 @@ def turned_to_earth(t: Array, positions: Array, fix_t: Array, fixes: Array) -> P
         return None
     earth = metres(fixes[shared])
     own = np.column_stack([np.interp(fix_t[shared], t, positions[:, axis]) for axis in (0, 1)])
-    if np.ptp(earth, axis=0).max() < _TURNING_M or np.ptp(own, axis=0).max() < _TURNING_M:
+    if min(np.ptp(earth, axis=0).max(), np.ptp(own, axis=0).max()) < SETTINGS.turning_m:
         return None
     a, b = own - own.mean(axis=0), earth - earth.mean(axis=0)
     angle = math.atan2(float((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum()), float((a * b).sum()))
@@ -91,20 +163,6 @@ def turned_to_earth(t: Array, positions: Array, fix_t: Array, fixes: Array) -> P
 
 # --- GPS of a dash camera, inside its video or beside it ---
 
-#: Files beside a video that are looked for, by its name.
-BESIDE = (".gpx", ".srt")
-_EXTRA = f"install it with: {install_command('gps')}"
-_EARTH_M = 6_371_008.8
-_FEWEST = 4
-#: Between a fix and its neighbours, m/s: no car.
-_LEAPS = 150.0
-#: Below this speed a course is noise, m/s.
-_CREEPS = 1.5
-_GPS_STEP_S = 0.1
-#: As far as clocks are set apart by time zones, s.
-_ZONES_S = 14 * 3600
-#: Above this speed, m/s, positions tell it well enough to contradict one that is told, by such a factor.
-_DRIVES, _CONTRADICTS = 5.0, 1.6
 _MP4_EPOCH = datetime(1904, 1, 1, tzinfo=UTC).timestamp()
 _UNITS = {"km/h": 1 / 3.6, "kmh": 1 / 3.6, "mph": 0.44704, "m/s": 1.0}
 _CUE = re.compile(r"(\d+):(\d\d):(\d\d)[,.](\d{1,3})\s*-->")
@@ -113,36 +171,6 @@ _LATITUDE = re.compile(r"latitude\s*:\s*(-?\d+\.\d+)|\b([NS])\s*:?\s*(\d+\.\d+)"
 _LONGITUDE = re.compile(r"long(?:it|tit)ude\s*:\s*(-?\d+\.\d+)|\b([EW])\s*:?\s*(\d+\.\d+)", re.IGNORECASE)
 _DJI = re.compile(r"GPS\s*\(\s*(-?\d+\.\d+)\s*,\s*(-?\d+\.\d+)")
 _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*(km/h|kmh|mph|m/s)", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Track:
-    """``t`` (T,) s: from the first frame, or UTC since 1970 where ``absolute``; degrees; m/s, NaN where not told.
-
-    ``epoch``: UTC at t = 0, None where unknown.
-    """
-
-    by: str
-    t: Array
-    latitude: Array
-    longitude: Array
-    v: Array
-    absolute: bool = False
-    epoch: float | None = None
-
-    @classmethod
-    def of(cls, by: str, rows: Iterable[tuple[float, float, float, float | None]], **fields: Any) -> "Track":
-        """Of rows (t, latitude, longitude, speed), one for each time.
-
-        Raises:
-            InputError: too few.
-        """
-        fixes = {t: row for t, *row in rows if row[:2] != [0.0, 0.0]}  # a receiver without a fix says 0, 0
-        if len(fixes) < _FEWEST:
-            raise InputError(f"{by}: expected {_FEWEST} GPS points or more, found {len(fixes)}")
-        t = sorted(fixes)
-        values = np.array([[np.nan if v is None else v for v in fixes[key]] for key in t], float)
-        return cls(by, np.array(t, float), *values.T, **fields)
 
 
 def inside(video: Path) -> Track | None:
@@ -169,7 +197,7 @@ def inside(video: Path) -> Track | None:
         LookupError,
     ):
         points, by = _by_exiftool(video), f"GPS in {video.name}, by ExifTool"
-    if len({point.time for point in points}) < _FEWEST:
+    if len({point.time for point in points}) < FEWEST_FIXES:
         return None
     first = points[0]
     start = first.get_gps_epoch_time()
@@ -210,10 +238,21 @@ def from_file(path: Path) -> Track:
         raise InputError(f"{path}: expected GPS as .gpx, .srt or .csv, or the words inside or none")
     try:
         return reader(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the GPS ({error.strerror}); check the path") from error
     except ImportError as error:
-        raise InputError(f"{path}: reading GPX needs {error.name}; {_EXTRA}") from error
+        raise InputError(
+            f"{path}: reading GPX needs {error.name}; install it with: {install_command('gps')}"
+        ) from error
+
+
+def _text(path: Path) -> str:
+    """
+    Raises:
+        InputError: it cannot be read, or is no text.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: expected text in UTF-8, found {stand_in(path) or error}") from error
 
@@ -222,7 +261,7 @@ def _gpx(path: Path) -> Track:
     import gpxpy
 
     try:
-        gpx = gpxpy.parse(path.read_text(encoding="utf-8-sig"))
+        gpx = gpxpy.parse(_text(path))
     except gpxpy.gpx.GPXException as error:
         raise InputError(f"{path}: expected a GPX file, found {error}") from error
     points = [point for track in gpx.tracks for part in track.segments for point in part.points]
@@ -231,14 +270,14 @@ def _gpx(path: Path) -> Track:
 
 
 def _srt(path: Path) -> Track:
-    text = path.read_text(encoding="utf-8-sig")
+    text = _text(path)
     rows = []
     cues = list(_CUE.finditer(text))
     for cue, following in zip(cues, [*cues[1:], None], strict=True):
         words = text[cue.end() : following.start() if following else None]
         hours, minutes, seconds, part = cue.groups()
         t = 3600 * int(hours) + 60 * int(minutes) + int(seconds) + float(f"0.{part}")
-        if (place := _place_in(words)) and place != (0.0, 0.0):
+        if place := _place_in(words):
             speed = _SPEED.search(words)
             rows.append((t, *place, float(speed[1]) * _UNITS[speed[2].lower()] if speed else None))
     return Track.of(path.name, rows)
@@ -260,44 +299,32 @@ def _place_in(words: str) -> tuple[float, float] | None:
 
 
 def _csv(path: Path) -> Track:
-    rows = _csv_rows(path, "the track")
-    t, latitude, longitude, speed = _csv_columns(path, rows)
+    rows = _csv_rows(path)
+    columns = {name.strip().lower(): name for name in (rows[0] if rows else {})}
+    usual = (
+        ("t", "time", "timestamp"),
+        ("lat", "latitude"),
+        ("lon", "lng", "longitude"),
+        ("speed", "speed_mps"),
+    )
+    t, latitude, longitude, speed = (
+        next((columns[name] for name in names if name in columns), "") for names in usual
+    )
+    if not (t and latitude and longitude):
+        raise InputError(f"{path}: expected columns t (or time), lat and lon, found {list(columns)}")
     absolute = False
     fixes = []
     for number, row in enumerate(rows, start=2):
         try:
-            seconds, is_utc = _csv_time(str(row[t]).strip())
+            seconds, is_utc = _csv_time(row[t].strip())
             absolute = absolute or is_utc
-            north, east = (_degrees(row[name]) for name in (latitude, longitude))
-            if not np.isfinite([seconds, north, east]).all():
-                continue
-            fixes.append((seconds, north, east, float(row[speed]) if speed else None))
+            fix = [float(row[name].strip() or "nan") for name in (latitude, longitude)]
+            fixes.append((seconds, fix[0], fix[1], float(row[speed]) if speed else None))
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"{path}: row {number}: expected times, degrees and m/s, found {error}"
             ) from error
-        for name, degrees, bound in ((latitude, north, 90), (longitude, east, 180)):
-            _check_degrees(degrees, bound, f"{path}: row {number}: column '{name}'", (latitude, longitude))
-    dropped = len(rows) - len(fixes)
-    by = f"{path.name}, without {dropped} rows that have no fix" if dropped else path.name
-    return Track.of(by, fixes, absolute=absolute or (bool(fixes) and fixes[0][0] > 1e8))
-
-
-def _csv_columns(path: Path, rows: Sequence[Mapping[str, str]]) -> tuple[str, str, str, str | None]:
-    """Of time, latitude, longitude and, where there is one, speed."""
-    columns = {name.strip().lower(): name for name in (rows[0] if rows else {}) if name}
-
-    def column(*names: str) -> str | None:
-        return next((columns[name] for name in names if name in columns), None)
-
-    t, latitude, longitude = (
-        column("t", "time", "timestamp"),
-        column("lat", "latitude"),
-        column("lon", "lng", "longitude"),
-    )
-    if not (t and latitude and longitude):
-        raise InputError(f"{path}: expected columns t (or time), lat and lon, found {list(columns)}")
-    return t, latitude, longitude, column("speed", "speed_mps")
+    return Track.of(path.name, fixes, absolute=absolute or (bool(fixes) and fixes[0][0] > 1e8))
 
 
 def _csv_time(text: str) -> tuple[float, bool]:
@@ -305,41 +332,19 @@ def _csv_time(text: str) -> tuple[float, bool]:
     try:
         return float(text), False
     except ValueError:
-        return _utc(text), True
+        when = datetime.fromisoformat(text)
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp(), True
 
 
-def _check_degrees(degrees: float, bound: float, where: str, columns: tuple[str, str]) -> None:
-    if abs(degrees) > bound:
-        raise InputError(
-            f"{where}: expected degrees from -{bound} to {bound}, found {degrees:g}; are '{columns[0]}' and "
-            f"'{columns[1]}' swapped, or in other units?"
-        )
-
-
-def _csv_rows(path: Path, contents: str) -> list[dict[str, str]]:
+def _csv_rows(path: Path) -> list[dict[str, str]]:
     """
     Raises:
         InputError: it cannot be read, or is no CSV file.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            return list(csv.DictReader(file))
-    except OSError as error:
-        raise InputError(f"{path}: cannot read {contents} ({error.strerror}); check the path") from error
-    except (ValueError, csv.Error) as error:
-        raise InputError(
-            f"{path}: expected a CSV file in UTF-8, found {stand_in(path) or error}; export it again"
-        ) from error
-
-
-def _degrees(text: str) -> float:
-    """NaN where nothing is told."""
-    return float(text) if text.strip() else float("nan")
-
-
-def _utc(text: str) -> float:
-    when = datetime.fromisoformat(text)
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+        return list(csv.DictReader(_text(path).splitlines(), restkey=""))
+    except csv.Error as error:
+        raise InputError(f"{path}: expected a CSV file, found {error}; export it again") from error
 
 
 def created(video: Path) -> float | None:
@@ -372,156 +377,27 @@ def on_the_videos_clock(track: Track, start: float | None, length_s: float, offs
         zero = float(track.t[0]) if start is None else start
     t = track.t - zero + offset_s
     if min(t[-1], length_s) - max(t[0], 0.0) < 2.0:
-        zone = 900 * round(
+        quarter_hours = round(
             (length_s / 2 - float(t.mean())) / 900
-        )  # clocks of cameras are often in local time
-        fits = min(t[-1] + zone, length_s) - max(t[0] + zone, 0.0) >= 2.0
-        better = zone if fits and abs(zone) <= _ZONES_S else -float(t[0])
-        advice = (
-            "the video's clock may be in another zone: "
-            f"try --options gps_offset_s={better + offset_s:.0f}, or do without it by --options gps=none"
-            if abs(better) <= _ZONES_S
-            else f"that is {abs(t[0]) / 86400:.0f} days off, more than a time zone: it is another drive's, or a clock "
-            "is wrong; give this drive's file, or do without it by --options gps=none"
-        )
+        )  # cameras' clocks are often in local time
         raise InputError(
-            f"{track.by}: covers {t[0]:.1f} to {t[-1]:.1f} s of a video of {length_s:.1f} s; {advice}"
+            f"{track.by}: covers {t[0]:.1f} to {t[-1]:.1f} s of a video of {length_s:.1f} s; if a clock is in another "
+            f"zone: --options gps_offset_s={900 * quarter_hours + offset_s:.0f}; if the track is another drive's, give "
+            "this one's, or do without it: --options gps=none"
         )
-    epoch = zero - offset_s if track.absolute else track.epoch
-    return Track(track.by, t, track.latitude, track.longitude, track.v, False, epoch)
-
-
-@dataclass(frozen=True)
-class Driven:
-    """Motion along a track: all (T,); ``v`` m/s, ``yaw_rate`` rad/s (> 0 left); ``course_deg`` (clockwise from north),
-    ``latitude`` and ``longitude`` at its beginning."""
-
-    t: Array
-    v: Array
-    yaw_rate: Array
-    course_deg: float
-    latitude: float
-    longitude: float
-
-
-def without_leaps(track: Track) -> Track:
-    """Without single fixes that lie further off than any car comes, there and back; those before and after agree."""
-    at = np.column_stack([np.radians(track.latitude), np.unwrap(np.radians(track.longitude))])
-    at[:, 1] *= np.cos(at[0, 0])
-
-    def speed(before: int, after: int) -> float:
-        distance = float(np.hypot(*(at[after] - at[before]))) * _EARTH_M
-        return distance / max(float(track.t[after] - track.t[before]), 1e-3)
-
-    leaps = [
-        i
-        for i in range(1, len(track.t) - 1)
-        if min(speed(i - 1, i), speed(i, i + 1)) > _LEAPS > speed(i - 1, i + 1)
-    ]
-    if not leaps:
-        return track
-    t, latitude, longitude, v = (
-        np.delete(each, leaps) for each in (track.t, track.latitude, track.longitude, track.v)
-    )
-    by = f"{track.by}, without {len(leaps)} fixes that leap"
-    return replace(track, t=t, latitude=latitude, longitude=longitude, v=v, by=by)
-
-
-def driven(track: Track) -> Driven:
-    """Speeds and turns, by parabolas through the points of some seconds; speeds as the track tells them, where it does.
-
-    A course is taken only while the car moves; it is kept while it stands.
-    """
-    latitude, longitude = np.radians(track.latitude), np.unwrap(np.radians(track.longitude))
-    east = (longitude - longitude[0]) * np.cos(latitude[0]) * _EARTH_M
-    north = (latitude - latitude[0]) * _EARTH_M
-    reach = max(1.0, 2.0 * float(np.median(np.diff(track.t))))
-    t = np.arange(track.t[0], track.t[-1] + 1e-6, _GPS_STEP_S)
-    speed_e, speed_n = (_slopes(t, track.t, values, reach) for values in (east, north))
-    v = np.hypot(speed_e, speed_n)
-    moves = v > _CREEPS
-    if moves.any():
-        course = np.interp(t, t[moves], np.unwrap(np.arctan2(speed_e[moves], speed_n[moves])))
-    else:
-        course = np.zeros(len(t))
-    has_speed = np.isfinite(track.v)
-    if has_speed.sum() >= _FEWEST:
-        _agree(track, np.interp(track.t[has_speed], t, v), track.v[has_speed])
-        v = np.interp(t, track.t[has_speed], track.v[has_speed])
-    yaw_rate = -_slopes(t, t, course, 0.5) if len(t) > 10 else np.zeros(len(t))
-    return Driven(
-        t,
-        v,
-        yaw_rate,
-        float(np.degrees(course[0])) % 360,
-        float(track.latitude[0]),
-        float(track.longitude[0]),
-    )
-
-
-def _agree(track: Track, passed: Array, has_speed: Array) -> None:
-    """
-    Raises:
-        InputError: speeds that the points of the same track contradict: they are in another unit.
-    """
-    moves = passed > _DRIVES
-    if moves.sum() < _FEWEST:
-        return
-    ratio = float(np.median(has_speed[moves] / passed[moves]))
-    if not 1 / _CONTRADICTS < ratio < _CONTRADICTS:
-        unit = min(_UNITS, key=lambda name: abs(np.log(max(ratio, 1e-6) * _UNITS[name])))
-        raise InputError(
-            f"{track.by}: speed: expected m/s, as its positions say ({float(np.median(passed[moves])):.1f}), found "
-            f"{float(np.median(has_speed[moves])):.1f}, {ratio:.2f} times that, perhaps {unit}; "
-            "convert it, or leave the column out"
-        )
-
-
-def _slopes(at: Array, t: Array, values: Array, reach: float) -> Array:
-    """Derivatives at ``at`` of parabolas through the points at most ``reach`` off, or the three nearest."""
-    slopes = np.empty(len(at))
-    for i, moment in enumerate(at):
-        near = np.flatnonzero(np.abs(t - moment) <= reach + 1e-9)
-        if len(near) < 3:
-            near = np.argsort(np.abs(t - moment))[:3]
-        since = t[near] - moment
-        rows = np.column_stack([np.ones_like(since), since, since**2])
-        slopes[i] = np.linalg.lstsq(rows, values[near], rcond=None)[0][1]
-    return slopes
+    return replace(track, t=t, absolute=False, epoch=zero - offset_s if track.absolute else track.epoch)
 
 
 # --- the car of a video: as the user says, as a file says, or as the frames show ---
 
 _CSV_SPEEDS = {"speed": 1.0, "speed_mps": 1.0, "speed_kmh": 1 / 3.6}
-#: What is taken where nothing moves that could be measured, m/s.
-_USUAL_SPEED = 10.0
-#: Receivers tell a fix a second: what they lack at either end of a video is told from here on, s.
-_SHORT_S = 1.5
-
-
-@dataclass(frozen=True)
-class Motion:
-    """t, v, yaw_rate (T,) s from the first frame, m/s, rad/s; ``fit`` as in :class:`cfgen.scenes.drive.Drive`."""
-
-    t: Array
-    v: Array
-    yaw_rate: Array
-    motion_known: bool
-    fit: Array | None = None
-    place: Place | None = None
-    epoch: float | None = None
-    #: what measured it, for the scene
-    measured_by: str = ""
-    #: times of the satellite fixes
-    fixes: Array | None = None
-    #: what of the video it does not cover, and what was left out of it, for who imports
-    lacks: str = ""
 
 
 def constant(times: Array, speed: float) -> Motion:
     """Straight on at one speed."""
     t = np.arange(times[0], times[-1] + 0.1, 0.1)
-    return Motion(t, np.full(len(t), speed), np.zeros(len(t)), motion_known=False)
+    v = np.full(len(t), speed)
+    return Motion(t, raised(integrated(t, v, np.zeros(len(t)))), v, motion_known=False)
 
 
 def measured(camera: Camera, times: Array, read: Callable[[int], Image]) -> Motion:
@@ -543,8 +419,9 @@ def measured(camera: Camera, times: Array, read: Callable[[int], Image]) -> Moti
 
     motion = ego_motion(camera, frames())
     if motion is None:
-        return constant(times, _USUAL_SPEED)
-    return Motion(motion.t, motion.v, motion.yaw_rate, motion_known=False, fit=motion.fit)
+        return constant(times, SETTINGS.usual_mps)
+    poses = raised(integrated(motion.t, motion.v, motion.yaw_rate))
+    return Motion(motion.t, poses, motion.v, motion_known=False, fit=motion.fit)
 
 
 def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> Motion | None:
@@ -563,29 +440,18 @@ def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> Motion | Non
         return None
     start = None
     if track.absolute and video.is_file():
-        try:
+        with contextlib.suppress(ImportError):
             start = created(video)
-        except ImportError:
-            start = None
-    track = on_the_videos_clock(track, start, float(times[-1]), offset_s)
-    track = without_leaps(track)
-    went = driven(track)
-    course = np.radians(went.course_deg)
-    place = Place(
-        went.latitude,
-        went.longitude,
-        (float(np.sin(course)), float(-np.cos(course)), 0.0),
-        (float(np.cos(course)), float(np.sin(course)), 0.0),
-    )
-    lacks = _lacking(track, float(times[-1]))
-    return Motion(went.t, went.v, went.yaw_rate, True, None, place, track.epoch, track.by, track.t, lacks)
-
-
-def _lacking(track: Track, length_s: float) -> str:
-    first, last = float(track.t[0]), float(track.t[-1])
-    short = first > _SHORT_S or last < length_s - _SHORT_S
-    covers = f"{track.by}: covers {first:.1f} to {last:.1f} s of a video of {length_s:.1f} s; no scenes of the rest"
-    return covers if short else track.by if ", without " in track.by else ""
+    length_s = float(times[-1])
+    track = on_the_videos_clock(track, start, length_s, offset_s)
+    motion = motion_along(track)
+    if track.t[0] > SETTINGS.short_s or track.t[-1] < length_s - SETTINGS.short_s:
+        lacks = (
+            f"{track.by}: covers {track.t[0]:.1f} to {track.t[-1]:.1f} s of a video of {length_s:.1f} s; "
+            "no scenes of the rest"
+        )
+        return replace(motion, lacks=lacks)
+    return motion
 
 
 def _found(video: Path, gps: str) -> Track | None:
@@ -603,33 +469,17 @@ def _found(video: Path, gps: str) -> Track | None:
             f"{video}: no GPS was found inside; install ExifTool for cameras other than GoPro and BlackVue, or give a "
             "file with --options gps=FILE"
         )
-    siblings = [video.with_suffix(suffix) for s in BESIDE for suffix in (s, s.upper())]
+    siblings = [video.with_suffix(suffix) for s in (".gpx", ".srt") for suffix in (s, s.upper())]
     return next((from_file(path) for path in siblings if path.is_file()), None)
 
 
 def from_csv(path: Path, times: Array) -> Motion:
-    """A file of speeds that covers the video.
+    """A file of speeds, and yaw rates if known, that covers the video.
 
     Raises:
-        InputError: it does not, or cannot be read.
+        InputError: it does not, cannot be read, lacks a column, or has a value that is not a number.
     """
-    t, v, yaw_rate = read_speed_csv(path)
-    if t[0] > times[0] + 0.5 or t[-1] < times[-1] - 0.5:
-        raise InputError(
-            f"{path}: expected speeds from {times[0]:g} to {times[-1]:g} s, the video's length, "
-            f"found {t[0]:g} to {t[-1]:g} s; t counts from the first frame"
-        )
-    has_yaw = yaw_rate is not None
-    return Motion(t, v, np.zeros(len(t)) if yaw_rate is None else yaw_rate, has_yaw)
-
-
-def read_speed_csv(path: Path) -> tuple[Array, Array, Array | None]:
-    """t (s), v (m/s) and yaw rate (rad/s, or None) of a CSV with a header.
-
-    Raises:
-        InputError: missing file or column, or a value that is not a number.
-    """
-    rows = _csv_rows(path, "the speeds")
+    rows = _csv_rows(path)
     columns = list(rows[0]) if rows else []
     speed = next((name for name in _CSV_SPEEDS if name in columns), None)
     if "t" not in columns or speed is None or len(rows) < 2:
@@ -639,12 +489,19 @@ def read_speed_csv(path: Path) -> tuple[Array, Array, Array | None]:
         )
     names = ["t", speed] + (["yaw_rate"] if "yaw_rate" in columns else [])
     try:
-        values = np.array([[float(row[name]) for name in names] for row in rows])
+        t, v, *yaw_rates = np.array([[float(row[name]) for name in names] for row in rows]).T
     except (TypeError, ValueError) as error:
         raise InputError(f"{path}: expected numbers in {names}: {error}") from error
-    if not np.isfinite(values).all() or (np.diff(values[:, 0]) <= 0).any():
+    v = v * _CSV_SPEEDS[speed]
+    yaw_rate = yaw_rates[0] if yaw_rates else np.zeros(len(t))
+    if not np.isfinite([t, v, yaw_rate]).all() or (np.diff(t) <= 0).any():
         raise InputError(f"{path}: expected finite numbers and t that increases; sort the rows, drop repeats")
-    return values[:, 0], values[:, 1] * _CSV_SPEEDS[speed], values[:, 2] if len(names) > 2 else None
+    if t[0] > times[0] + 0.5 or t[-1] < times[-1] - 0.5:
+        raise InputError(
+            f"{path}: expected speeds from {times[0]:g} to {times[-1]:g} s, the video's length, "
+            f"found {t[0]:g} to {t[-1]:g} s; t counts from the first frame"
+        )
+    return Motion(t, raised(integrated(t, v, yaw_rate)), v, motion_known=bool(yaw_rates))
 
 
 def integrated(t: Array, v: Array, yaw_rate: Array) -> Array:

@@ -11,10 +11,10 @@ from cfgen.core.files import read_image
 from cfgen.perception.camera import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera
-from cfgen.scenes.drive import MEASURED, Drive, Opener, Stream, raised
+from cfgen.scenes.drive import MEASURED, Drive, Opener, Stream
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.camera_options import CameraOptions, camera_for
-from cfgen.scenes.readers.motion import Motion, by_gps, constant, from_csv, integrated, measured
+from cfgen.scenes.readers.motion import Motion, by_gps, constant, from_csv, measured
 from cfgen.scenes.readers.sources import VideoFrames, image_files, openers, size_of, upright
 
 Array = NDArray[np.float64]
@@ -76,7 +76,7 @@ class VideoReader:
             license=self._license,
             streams=(Stream(camera, times, read),),
             t=moved.t,
-            poses=raised(integrated(moved.t, moved.v, moved.yaw_rate)),
+            poses=moved.poses,
             v=moved.v,
             motion_known=moved.motion_known,
             fit=moved.fit,

@@ -57,7 +57,6 @@ class WaymoE2E:
     """A .tfrecord file or a folder of them; frames of a segment (20 s) may lie in several files.
 
     Headings are the direction of travel. The past goes back 3.75 s and the future 5 s on; test records have none.
-    Records whose checksum does not match are left out.
 
     Options: cameras (front,front_left,front_right of eight), axle_height_m (0: the origin is on the ground).
     """
@@ -99,7 +98,7 @@ class WaymoE2E:
 
 def _named(file: RecordFile, index: int) -> tuple[str, _Place]:
     """Names are like 9b46ce5f8e1a4c6e8f4a6e0e2e5a7c11-042."""
-    name = file.unchecked(index).message(_FRAME).message(_CONTEXT).data(_NAME).decode()
+    name = file[index].message(_FRAME).message(_CONTEXT).data(_NAME).decode()
     segment, _, number = name.rpartition("-")
     if not segment or not number.isdecimal():
         raise ValueError(f"a record named '{name[:60]}' instead of <segment>-<number>")
