@@ -143,7 +143,7 @@ def draw(tool: Tool, query: Asked, say: Say) -> dict[str, Any]:
     camera = placing.scene.front
     frame = placing.folder.front_frame()
     key = camera.name, frame.t
-    jpeg_grids = {key: placing.folder.jpeg_grids(frame)}
+    jpeg_grids = {key: placing.folder.jpeg_grid(frame)}
     seed = _seed(context.store, placing.scene.scene_id, hazard.id, _number(query))
     job = EditJob(placing.scene, {key: placing.image}, hazard, placement, seed, jpeg_grids=jpeg_grids)
     result = context.edit(job)

@@ -20,7 +20,7 @@ from cfgen.core.hashing import derive_seed, hash_json
 from cfgen.geometry.camera import angles, centre
 from cfgen.hazards.placement import UNSUITED
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob
-from cfgen.perception.jpeg_grid import JpegGrids
+from cfgen.perception.jpeg_grid import JpegGrid
 from cfgen.records import (
     Attempt,
     Camera,
@@ -252,7 +252,7 @@ class CaseBuilder:
     #: with its front camera as its frames show it
     scene: Scene = field(init=False)
     images: dict[tuple[str, float], np.ndarray] = field(default_factory=dict)
-    jpeg_grids: Mapping[tuple[str, float], JpegGrids] = field(default_factory=dict)
+    jpeg_grids: Mapping[tuple[str, float], JpegGrid | None] = field(default_factory=dict)
     placements: Sequence[Placement] = ()
     attempts: list[Attempt] = field(default_factory=list)
     edit: Edit | None = None
@@ -301,7 +301,7 @@ class CaseBuilder:
             self.folder = self.context.scene(self.planned.scene_id)
             frames = {(f.camera, f.t): f for f in self.folder.scene.frames}
             self.images = {key: self.folder.image(f) for key, f in frames.items()}
-            self.jpeg_grids = {key: self.folder.jpeg_grids(f) for key, f in frames.items()}
+            self.jpeg_grids = {key: self.folder.jpeg_grid(f) for key, f in frames.items()}
             self.refusal = self.context.no_road(self.folder.scene, self.images)
             if not self.refusal:  # its camera takes a look at every frame
                 self.scene = self.context.with_fitted_camera(self.folder.scene, self.images)

@@ -10,7 +10,7 @@ import numpy as np
 
 from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.core.faults import contained
-from cfgen.inpaint.paste import blend, differ, layer_of, paste, recompress_all, spread, weights
+from cfgen.inpaint.paste import blend, differ, layer_of, paste, recompress, spread, weights
 from cfgen.inpaint.protocol import (
     Answer,
     Inpainter,
@@ -21,7 +21,7 @@ from cfgen.inpaint.protocol import (
 )
 from cfgen.inpaint.region import View, carry, views
 from cfgen.inpaint.settings import GUIDE
-from cfgen.perception.jpeg_grid import JpegGrids
+from cfgen.perception.jpeg_grid import JpegGrid
 from cfgen.perception.light import SceneLight
 from cfgen.records import Fault, Hazard, Placement, Scene
 
@@ -43,7 +43,7 @@ class EditJob:
         seed: decides everything random.
         light: at t0, where the scene and its drive were looked at.
         mask: (H, W) uint8, nonzero where the front frame at t0 may change, instead of the projected box.
-        jpeg_grids: by frame, what JPEG it went through; none for a frame that is missing here.
+        jpeg_grids: by frame, what JPEG it went through, None: none; unknown for a frame that is missing here.
     """
 
     scene: Scene
@@ -53,7 +53,7 @@ class EditJob:
     seed: int
     mask: np.ndarray | None = None
     light: SceneLight | None = None
-    jpeg_grids: Mapping[FrameKey, JpegGrids] = field(default_factory=dict)
+    jpeg_grids: Mapping[FrameKey, JpegGrid | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,7 +377,7 @@ def _settings(job: EditJob, job_views: Sequence[View]) -> dict[str, Setting]:
                 front,
                 scene.timestamp,
                 job.light if view is job_views[0] else None,
-                job.jpeg_grids.get(view.key) == (),
+                view.key in job.jpeg_grids and job.jpeg_grids[view.key] is None,
             )
             front = front or settings[view.key[0]]
     return settings
@@ -440,8 +440,8 @@ def _assemble(
                 carried = layer_of(view.cut(original), free, _cover(job, result, weight_map))
     if not work.needs.every_frame:
         _carry_over(work, edit, work_views[0], carried, at)
-    if jpeg_grids := job.jpeg_grids.get(work_views[0].key):
-        edit.report["jpeg"] = [jpeg_grid.report for jpeg_grid in jpeg_grids]
+    if jpeg_grid := job.jpeg_grids.get(work_views[0].key):
+        edit.report["jpeg"] = jpeg_grid.report
     return Edit(edit.frames, edit.placements, layer, edit.report)
 
 
@@ -474,9 +474,7 @@ def _layer(frame: tuple[np.ndarray, np.ndarray], view: View, job: EditJob, cover
 def _add(job: EditJob, edit: Edit, view: View, image: np.ndarray) -> None:
     """Keep a frame's edit as the frame's own compression leaves it, with a mask that hugs what changed."""
     original = job.images[view.key]
-    compressed, (x0, y0, x1, y1) = recompress_all(
-        job.jpeg_grids.get(view.key, ()), original, image, view.crop
-    )
+    compressed, (x0, y0, x1, y1) = recompress(job.jpeg_grids.get(view.key), original, image, view.crop)
     part = np.s_[y0:y1, x0:x1]
     changed = differ(original[part], compressed[part])
     around: Any = cv2.dilate(cv2.morphologyEx(changed, cv2.MORPH_CLOSE, _RIM), _RIM)

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from cfgen.inpaint.region import FEATHER, Box
-from cfgen.perception.jpeg_grid import BASIS, JpegGrid, JpegGrids, transform
+from cfgen.perception.jpeg_grid import BASIS, JpegGrid, transform
 
 #: Coverage from which on a result's alpha no longer holds back the paste.
 _FULL = 0.125
@@ -83,22 +83,6 @@ _TO_BYTES = np.array([0, 127.5, 127.5], np.float32)
 _TIE = 1e-4
 
 
-def recompress_all(
-    jpeg_grids: JpegGrids, before: np.ndarray, after: np.ndarray, within: Box
-) -> tuple[np.ndarray, Box]:
-    """``after`` (H, W, 3) uint8 as it would be had its changes from ``before`` been in front of the camera.
-
-    ``within``: x0, y0, x1, y1 outside of which the two are the same; returned with it is where they may differ now.
-    """
-    for jpeg_grid in jpeg_grids:
-        after = recompress(jpeg_grid, before, after, within)
-        x0, y0, x1, y1 = within
-        wide, high = 8 * jpeg_grid.sampling[0], 8 * jpeg_grid.sampling[1]
-        height, width = after.shape[:2]
-        within = max(x0 - wide, 0), max(y0 - high, 0), min(x1 + wide, width), min(y1 + high, height)
-    return after, within
-
-
 def differ(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """(H, W) uint8: 1 where two pictures (H, W, 3) uint8 differ."""
     if not before.size:
@@ -107,22 +91,30 @@ def differ(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return (np.maximum(np.maximum(delta[..., 0], delta[..., 1]), delta[..., 2]) > 0).astype(np.uint8)
 
 
-def recompress(jpeg_grid: JpegGrid, before: np.ndarray, after: np.ndarray, within: Box) -> np.ndarray:
+def recompress(
+    jpeg_grid: JpegGrid | None, before: np.ndarray, after: np.ndarray, within: Box
+) -> tuple[np.ndarray, Box]:
     """``after`` with the blocks that differ from ``before`` compressed as the frame was; the others as they are.
 
     Args:
         before, after: (H, W, 3) uint8 RGB, whole frames, the same outside ``within`` (x0, y0, x1, y1).
+
+    Returns:
+        The picture, and outside of which box it is the same as ``before``.
     """
+    if jpeg_grid is None:
+        return after, within
     wide, high = 8 * jpeg_grid.sampling[0], 8 * jpeg_grid.sampling[1]
     col0, row0, col1, row1 = within
     region = np.s_[row0:row1, col0:col1]
+    rows, cols = after.shape[:2]
+    within = max(col0 - wide, 0), max(row0 - high, 0), min(col1 + wide, cols), min(row1 + high, rows)
     x, y, w, h = cv2.boundingRect(differ(before[region], after[region]))
     x, y = x + col0, y + row0
     if not w:
-        return after
-    x0, x1 = _outwards(x, x + w, wide, jpeg_grid.phase[0])
-    y0, y1 = _outwards(y, y + h, high, jpeg_grid.phase[1])
-    rows, cols = after.shape[:2]
+        return after, within
+    x0, x1 = _outwards(x, x + w, wide)
+    y0, y1 = _outwards(y, y + h, high)
     inside = np.s_[max(y0, 0) : min(y1, rows), max(x0, 0) : min(x1, cols)]
     rim = max(-y0, 0), max(y1 - rows, 0), max(-x0, 0), max(x1 - cols, 0)
     part = cv2.copyMakeBorder(after[inside], *rim, cv2.BORDER_REPLICATE)
@@ -134,7 +126,7 @@ def recompress(jpeg_grid: JpegGrid, before: np.ndarray, after: np.ndarray, withi
     cv2.copyTo(compressed, np.repeat(np.repeat(blocks, high, 0), wide, 1), part)
     result = after.copy()
     result[inside] = part[own]
-    return result
+    return result, within
 
 
 def _decoded(jpeg_grid: JpegGrid, part: np.ndarray) -> np.ndarray:
@@ -179,6 +171,6 @@ def _quantized(plane: np.ndarray, table: tuple[tuple[int, ...], ...]) -> np.ndar
     return transform(coefficients, BASIS.T)
 
 
-def _outwards(low: int, high: int, step: int, phase: int) -> tuple[int, int]:
+def _outwards(low: int, high: int, step: int) -> tuple[int, int]:
     """An interval extended to lines of the JPEG grid."""
-    return (low - phase) // step * step + phase, -((phase - high) // step) * step + phase
+    return low // step * step, -(-high // step) * step

@@ -19,46 +19,28 @@ BASIS = np.array(
 Table = tuple[tuple[int, ...], ...]
 
 
-def _rows(table: Any) -> Table:
-    flat = [int(v) for v in table]
-    return tuple(tuple(flat[8 * k : 8 * k + 8]) for k in range(8))
-
-
 @dataclass(frozen=True)
 class JpegGrid:
-    """How a frame was compressed.
+    """How a frame was compressed; blocks begin at its first pixel.
 
     Attributes:
         luma, chroma: (8, 8) quantization steps by vertical and horizontal frequency, as tuples of rows.
         sampling: luma samples a chroma sample, across and down: (2, 2) for 4:2:0, (1, 1) for 4:4:4.
-        phase: column and row of the first block's first pixel, in [0, 8 * sampling).
     """
 
     luma: Table
     chroma: Table
     sampling: tuple[int, int] = (2, 2)
-    phase: tuple[int, int] = (0, 0)
 
     @property
     def report(self) -> dict[str, Any]:
         return {
             "tables": [self.luma[0][0], self.luma[7][7], self.chroma[0][0]],
             "sampling": list(self.sampling),
-            "phase": list(self.phase),
         }
 
 
-#: What a frame went through; nothing for one without a trace of JPEG.
-JpegGrids = tuple[JpegGrid, ...]
-
-
-def jpeg_grids_of(data: bytes) -> JpegGrids:
-    """What a frame's file tells of its compression."""
-    own = _read(data)
-    return () if own is None else (own,)
-
-
-def _read(data: bytes) -> JpegGrid | None:
+def jpeg_grid_of(data: bytes) -> JpegGrid | None:
     """The grid of an encoded image; None when it is no colour JPEG."""
     try:
         with Image.open(BytesIO(data)) as file:
@@ -69,8 +51,9 @@ def _read(data: bytes) -> JpegGrid | None:
     except (UnidentifiedImageError, OSError, ValueError):
         return None
     luma, chroma = layers[0], layers[1]
-    across, down = luma[1] // chroma[1], luma[2] // chroma[2]
-    return JpegGrid(_rows(tables[luma[3]]), _rows(tables[chroma[3]]), (across, down))
+    steps = [np.array(tables[layer[3]], int).reshape(8, 8).tolist() for layer in (luma, chroma)]
+    rows = [tuple(tuple(row) for row in table) for table in steps]
+    return JpegGrid(rows[0], rows[1], (luma[1] // chroma[1], luma[2] // chroma[2]))
 
 
 def transform(plane: np.ndarray, basis: np.ndarray) -> np.ndarray:

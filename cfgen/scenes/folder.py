@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import explain, png_bytes, read_image, read_json, stand_in, write_bytes
 from cfgen.core.hashing import hash_bytes, hash_json
-from cfgen.perception.jpeg_grid import JpegGrids, jpeg_grids_of
+from cfgen.perception.jpeg_grid import JpegGrid, jpeg_grid_of
 from cfgen.records import Frame, Scene
 from cfgen.scenes.format import SceneFile, content_of
 from cfgen.scenes.tags import own_tags
@@ -50,9 +50,9 @@ class SceneFolder:
             )
         return pixels
 
-    def jpeg_grids(self, frame: Frame) -> JpegGrids:
-        """What JPEG a frame went through."""
-        return jpeg_grids_of((self.root / frame.image).read_bytes())
+    def jpeg_grid(self, frame: Frame) -> JpegGrid | None:
+        """What JPEG a frame went through; None for one without a trace of it."""
+        return jpeg_grid_of((self.root / frame.image).read_bytes())
 
     def front_frame(self) -> Frame:
         """The front camera's frame at t0."""

@@ -1,7 +1,6 @@
 """What a still tells of its camera: EXIF data written with Pillow, and cars drawn at known places."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from cfgen.geometry.camera import mounted
 from cfgen.perception.camera import TOLD, LaneReading, why_unsure
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, Size
-from cfgen.scenes.folder import find_scenes, load_scene
+from cfgen.scenes.folder import load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
 from cfgen.scenes.readers import camera_options
 from cfgen.scenes.readers.camera_options import CameraOptions, camera_for, in_words
@@ -32,13 +31,6 @@ def test_the_focal_length_in_exif_data(tmp_path, focal, fov):
     assert found == (None if fov is None else pytest.approx(fov, abs=0.1)), (
         "as tables of 35 mm lenses have it"
     )
-
-
-def test_no_exif_data_tell_nothing(tmp_path):
-    Image.new("RGB", (36, 24)).save(tmp_path / "a.png")
-    assert exif_fov_deg(tmp_path / "a.png", 36, 24) is None
-    (tmp_path / "b.jpg").write_bytes(b"no picture")
-    assert exif_fov_deg(tmp_path / "b.jpg", 36, 24) is None
 
 
 CORNERS = {"r": (220, 0, 0), "g": (0, 220, 0), "b": (0, 0, 220), "w": (220, 220, 220)}
@@ -157,14 +149,6 @@ def test_lane_lines_that_the_cars_contradict_leave_the_size_in_doubt(monkeypatch
     assert why_unsure({TOLD: found(seen(*PLACES), camera_height_m=1.5).provenance}) == ""
 
 
-def test_cars_count_where_the_horizon_lies_far_above_the_middle():
-    """As on many a dash camera: what is far off stands above the middle, where the search begins."""
-    low = tuple(replace(car, box=tuple(np.add(car.box, (0, -80, 0, -80)))) for car in seen(*PLACES))
-    told = found(low).provenance
-    assert told["sizes"] == 4
-    assert told["values"]["horizon_row"] == pytest.approx(342 - 80, abs=12)
-
-
 class Road(Eyes):
     """Sees a road up to row 400 of 720, and nothing else: the horizon is some 5% of the height above that."""
 
@@ -180,27 +164,6 @@ def test_where_the_road_ends_tells_of_the_horizon():
     assert told["from"]["horizon_row"] == "the road's far end"
     assert told["values"]["horizon_row"] == pytest.approx(364, abs=12)
     assert "from the road's far end: horizon at row" in in_words(told)
-
-
-def test_a_folder_of_frames_is_stored_as_their_orientation_says(tmp_path):
-    """A telephone held upright: the file lies on its side (6: its right is the top), the scene does not."""
-    frames = tmp_path / "frames"
-    frames.mkdir()
-    exif = Image.Exif()
-    exif[ExifTags.Base.Orientation] = 6
-    lying = np.zeros((160, 240, 3), np.uint8)
-    lying[:, :120] = CORNERS["r"]
-    for i in range(81):
-        lying[:, 120:] = (0, 100 + i, 0)
-        Image.fromarray(lying).save(frames / f"{i:03d}.png", exif=exif)
-    reader = open_reader("video", frames, {"fps": 10, "speed": 10})
-    assert import_scenes(reader, tmp_path / "out", limit=1, quiet=True).written == 1
-    folder = load_scene(find_scenes(tmp_path / "out")[0])
-    shown = folder.image()
-    assert shown.shape == (240, 160, 3)
-    assert (folder.scene.front.width, folder.scene.front.height) == (160, 240)
-    assert shown[40, 80, 0] > 200, "what is left in the file is at the top"
-    assert shown[200, 80, 1] > 90
 
 
 def test_a_height_that_no_road_vehicle_has_is_not_believed_and_the_scene_is_refused():

@@ -7,13 +7,11 @@ import cv2
 import numpy as np
 
 from cfgen.cli.main import main
-from cfgen.library import _moments as moments_before
-from cfgen.scenes.drive import _frame_indices, raised, speeds_of
+from cfgen.scenes.drive import raised, speeds_of
 from cfgen.scenes.folder import copy_scene, find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, size_of
 from cfgen.scenes.show import write_contact_sheet
 from tests.scenes.test_reader_bench2drive import write_bench2drive
-from tests.scenes.test_reader_mcap import write_bag
 from tests.scenes.test_scene_import import _Source, drive
 
 
@@ -113,30 +111,3 @@ def test_an_import_says_which_drives_have_speeds_in_other_units(tmp_path):
     assert name == made.name
     assert "speed does not match poses" in words
     assert "v is in m/s" in words
-
-
-def test_what_lies_inside_other_files_is_copied(tmp_path, capsys):
-    write_bag(tmp_path / "bag.mcap")
-    command = [
-        "scenes",
-        "import",
-        "mcap",
-        str(tmp_path),
-        "--out",
-        str(tmp_path / "out"),
-        "--quiet",
-        "--limit",
-        "1",
-    ]
-    assert main([*command, "--by-reference", "--frame-times", "2Hz"]) == 0
-    assert "0 images link to" in (said := capsys.readouterr().out)
-    assert "; 5 lie inside other files there and were copied" in said
-
-
-def test_all_frames_are_more_than_a_grid_meets():
-    """A camera at 10 Hz whose clock jitters: the frame before each tenth of a second is at times the one before it."""
-    times = np.arange(0, 4, 0.1) + np.random.default_rng(2).uniform(0, 0.02, 40)
-    t0 = float(times[30])
-    last = set(np.flatnonzero((times >= t0 - 2.0) & (times <= t0)))
-    assert last <= set(_frame_indices(times, t0, moments_before("all")))
-    assert not last <= set(_frame_indices(times, t0, moments_before("10Hz")))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cfgen.core.errors import InputError, MissingExtraError
+from cfgen.core.errors import InputError
 from cfgen.scenes.importing import open_reader
 from tests.scene_truth import (
     CAR,
@@ -74,19 +74,3 @@ def test_argoverse2(tmp_path):
     assert next(iter(open_reader("argoverse2", log, {}).recordings()))().traffic is None
     with pytest.raises(InputError, match="expected frames <timestamp_ns>"):
         next(iter(open_reader("argoverse2", log, {"cameras": "ring_side_left"}).recordings()))()
-
-
-def test_argoverse2_without_its_package(tmp_path, monkeypatch):
-    import builtins
-
-    real_import = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name.startswith("pyarrow"):
-            raise ImportError("No module named 'pyarrow'", name="pyarrow")
-        return real_import(name, *args, **kwargs)
-
-    (tmp_path / "city_SE3_egovehicle.feather").write_bytes(b"")
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtraError, match=r'pip install "\.\[argoverse2\]"'):
-        next(iter(open_reader("argoverse2", tmp_path, {}).recordings()))()

@@ -5,11 +5,8 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 from scipy.spatial.transform import Rotation
 
-from cfgen.core.errors import InputError
-from cfgen.scenes.importing import import_scenes, open_reader
 from tests.scene_truth import (
     CAR,
     HEIGHT,
@@ -77,19 +74,3 @@ def test_bench2drive(tmp_path):
     assert scene.license == "CC BY-NC-ND 4.0"
     assert scene.timestamp == "", "a simulator's clock tells no time"
     assert abs(float(folders[0].image().mean()) - 20) < 4
-
-
-def test_a_damaged_clip_is_left_out(tmp_path):
-    write_bench2drive(tmp_path, "whole")
-    for clip in ("cut", "ego"):
-        write_bench2drive(tmp_path, clip)
-    cut, ego = (tmp_path / "Accident" / clip / "anno" / "00030.json.gz" for clip in ("cut", "ego"))
-    cut.write_bytes(cut.read_bytes()[:60])
-    ego.write_bytes(gzip.compress(b'{"bounding_boxes": []}'))
-    summary = import_scenes(open_reader("bench2drive", tmp_path, {}), tmp_path / "out", quiet=True)
-    assert {Path(name).name for name in summary.failed} == {"cut", "ego"}
-    assert all("00030.json.gz: expected annotations of a moment" in why for why in summary.failed.values())
-    assert summary.written == 2
-    assert not summary.faults
-    with pytest.raises(InputError, match="expected Bench2Drive clips"):
-        open_reader("bench2drive", tmp_path / "out", {})

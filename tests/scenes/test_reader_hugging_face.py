@@ -1,7 +1,6 @@
 """Data sets that Hugging Face's own package writes."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -74,23 +73,6 @@ def test_a_folder_that_was_saved_to_disk(tmp_path, camera, pose):
     assert (folders[0].root / folders[0].scene.frames[0].image).suffix == ".png", "as the data set has it"
 
 
-def test_a_damaged_file_leaves_its_rows_out(tmp_path, camera):
-    data_set().to_parquet(str(tmp_path / "good.parquet"))
-    whole = (tmp_path / "good.parquet").read_bytes()
-    (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "pointer.parquet").write_bytes(
-        b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
-    )
-    summary = import_scenes(
-        open_reader("hugging-face", tmp_path, {"camera": camera}), tmp_path / "out", quiet=True
-    )
-    assert summary.written == 2
-    why = {Path(name).name: words for name, words in summary.failed.items()}
-    assert sorted(why) == ["cut.parquet", "pointer.parquet"]
-    assert "git lfs pull" in why["pointer.parquet"]
-    assert not summary.faults
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -106,11 +88,6 @@ def test_columns_that_do_not_fit_are_named(tmp_path, options, said):
     (why,) = summary.failed.values()
     assert said in why
     assert "--options" in why
-
-
-def test_a_folder_without_tables(tmp_path):
-    with pytest.raises(InputError, match="expected Parquet files"):
-        open_reader("hugging-face", tmp_path, {})
 
 
 def test_images_by_path_and_seconds(tmp_path, camera):

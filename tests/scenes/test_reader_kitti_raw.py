@@ -102,18 +102,11 @@ def test_kitti_faults(tmp_path):
     opener = next(iter(open_reader("kitti-raw", tmp_path, {}).recordings()))
     tracklets = drive / "tracklet_labels.xml"
     whole = tracklets.read_text()
-    for damaged, found in (
-        (whole[:900], "found .*; get it again"),
-        (whole.replace(">10<", ">11<"), "found frames 11 to 120"),
-    ):
-        tracklets.write_text(damaged)
-        with pytest.raises(InputError, match=rf"tracklet_labels\.xml: expected tracklets, {found}"):
-            opener()
+    tracklets.write_text(whole.replace(">10<", ">11<"))
+    with pytest.raises(InputError, match=r"tracklet_labels\.xml: expected tracklets, found frames 11 to 120"):
+        opener()
     tracklets.unlink()
     assert opener().traffic is None
     (drive / "oxts" / "data" / "0000000007.txt").write_text("1 2 3")
     with pytest.raises(InputError, match=r"0000000007\.txt: expected 30 numbers, found 3"):
-        opener()
-    (drive / "oxts" / "data" / "0000000007.txt").unlink()
-    with pytest.raises(InputError, match=r"expected 120 files in data.*found 119"):
         opener()

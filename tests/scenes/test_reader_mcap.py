@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.perception.light import PLACE_KEYS
-from cfgen.scenes.importing import import_scenes, open_reader
+from cfgen.scenes.importing import open_reader
 from cfgen.scenes.readers import mcap
 from tests.scene_truth import HEIGHT, MOUNTING, SECONDS, WIDTH, K, V, heading, imported, picture, poses
 from tests.scenes.ros2_messages import definition
@@ -242,18 +242,6 @@ def test_what_a_bag_lacks_is_told_with_its_topics(tmp_path, wrong, options, said
     assert "\n" not in str(error.value)
 
 
-def test_a_bag_that_was_cut_off_leaves_its_drive_out(tmp_path):
-    write_bag(tmp_path / "whole.mcap")
-    data = (tmp_path / "whole.mcap").read_bytes()
-    (tmp_path / "cut.mcap").write_bytes(data[: len(data) // 2])
-    (tmp_path / "empty.mcap").write_bytes(b"")
-    summary = import_scenes(open_reader("mcap", tmp_path, {}), tmp_path / "out", quiet=True)
-    assert summary.written == 2
-    assert sorted(Path(name).name for name in summary.failed) == ["cut.mcap", "empty.mcap"]
-    assert all("mcap recover" in why for why in summary.failed.values())
-    assert not summary.faults
-
-
 def test_a_bag_whose_bytes_changed_is_left_out(tmp_path):
     """One bit of a speed, in a chunk that decodes as well as before."""
     with Recorder(tmp_path / "a.mcap", CompressionType.NONE) as write:
@@ -266,26 +254,6 @@ def test_a_bag_whose_bytes_changed_is_left_out(tmp_path):
     (tmp_path / "a.mcap").write_bytes(data)
     with pytest.raises(InputError, match=r"a\.mcap: .* crc validation failed .*mcap recover"):
         next(iter(open_reader("mcap", tmp_path, {}).recordings()))()
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"pitch_deg": 2.0}, "option pitch_deg: expected camera_height_m beside it, found none: without, /tf_static"),
-        ({"pitch_deg": 200, "camera_height_m": 1.5}, "option pitch_deg: expected -45 to 45 degrees, found 200"),
-        ({"camera_height_m": -1}, "option camera_height_m: expected 0 to 10 m, found -1"),
-    ],
-)  # fmt: skip
-def test_options_that_would_not_count(tmp_path, options, said):
-    (tmp_path / "a.mcap").write_bytes(b"")
-    with pytest.raises(InputError, match=said):
-        open_reader("mcap", tmp_path, options)
-
-
-def test_a_link_beside_its_bag_is_no_second_drive(tmp_path):
-    (tmp_path / "a.mcap").write_bytes(b"")
-    (tmp_path / "latest.mcap").symlink_to("a.mcap")
-    assert [Path(each.name).name for each in open_reader("mcap", tmp_path, {}).recordings()] == ["a.mcap"]
 
 
 @pytest.mark.parametrize(

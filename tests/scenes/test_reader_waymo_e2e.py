@@ -109,25 +109,11 @@ def test_a_segment_over_two_files_in_any_order(tmp_path):
 def test_damaged_files_are_left_out(tmp_path):
     whole = write(tmp_path / "whole.tfrecord", [record(n) for n in numbers()[::2]]).read_bytes()
     (tmp_path / "cut.tfrecord").write_bytes(whole[:-100])
-    scratched = bytearray(whole)
-    scratched[3] ^= 1
-    (tmp_path / "scratched.tfrecord").write_bytes(scratched)
-    (tmp_path / "empty.tfrecord").write_bytes(b"")
-    write(tmp_path / "other.tfrecord", [b"\x0a\x05hello"])
     write(tmp_path / "names.tfrecord", [E2EDFrame(intent=1).SerializeToString()])
-    reader = open_reader("waymo-e2e", tmp_path, {})
-    summary = import_scenes(reader, tmp_path / "out", quiet=True)
+    summary = import_scenes(open_reader("waymo-e2e", tmp_path, {}), tmp_path / "out", quiet=True)
     why = {Path(name).name: words for name, words in summary.failed.items()}
-    assert sorted(why) == [
-        "cut.tfrecord",
-        "empty.tfrecord",
-        "names.tfrecord",
-        "other.tfrecord",
-        "scratched.tfrecord",
-    ]
-    assert "found an empty file" in why["empty.tfrecord"]
+    assert sorted(why) == ["cut.tfrecord", "names.tfrecord"]
     assert "cut off or damaged, from byte" in why["cut.tfrecord"]
-    assert "damaged, from byte 0" in why["scratched.tfrecord"]
     assert summary.written == 2
     assert not summary.faults
 

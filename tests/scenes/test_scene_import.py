@@ -1,7 +1,5 @@
 """Importing: windows cut out of drives, resumed runs, and the readers for footage and comma2k19."""
 
-import shutil
-
 import cv2
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from cfgen.geometry.frames import compose
 from cfgen.perception.light import PLACE_KEYS
 from cfgen.records import Camera
 from cfgen.scenes.check import check_folder
-from cfgen.scenes.drive import Drive, Stream, raised, speeds_of
+from cfgen.scenes.drive import Drive, Stream, raised
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.scenes.importing import import_scenes, open_reader
 from cfgen.scenes.readers.motion import integrated
@@ -90,11 +88,6 @@ def test_poses_of_another_clock_are_refused():
     object.__setattr__(broken, "t", broken.t + 5000)
     with pytest.raises(InputError, match="are both on one clock"):
         broken.moments(3.0)[0].cut()
-
-
-def test_speeds_follow_from_poses():
-    d = drive(v=9.0)
-    np.testing.assert_allclose(speeds_of(d.t, d.poses), 9.0, atol=1e-3)
 
 
 class _Source:
@@ -178,11 +171,12 @@ def test_video_with_constant_speed(tmp_path, capsys):
     film(tmp_path / "v.mp4")
     command = ["scenes", "import", "video", str(tmp_path / "v.mp4"), "--out", str(tmp_path / "out"), "--every-s", "1s",
                "--frame-times", "0,0.5,1", "--options", "speed=12.5",
-               "--options", "horizon_row=20", "--quiet"]  # fmt: skip
+               "--options", "horizon_row=20", "--drive-on", "left", "--quiet"]  # fmt: skip
     assert main(command) == 0
     assert "2 scenes written" in capsys.readouterr().out
     folder = load_scene(tmp_path / "out" / "v_002000")
     assert folder.scene.speed == 12.5
+    assert folder.scene.extra["drive_on"] == "left"
     assert not folder.scene.motion_known
     assert folder.scene.future.poses[-1][0] == pytest.approx(75)
     assert horizon_rows(folder.scene.front, [48.0])[0] == pytest.approx(20, abs=0.1)
@@ -346,28 +340,3 @@ def test_comma2k19_real_segment(real, tmp_path):
     np.testing.assert_allclose(ours.front.T_cam_ego, theirs.front.T_cam_ego, atol=1e-3)
     difference = np.abs(np.array(ours.future.poses) - np.array(theirs.future.poses))
     assert (difference.max(axis=0) < (0.05, 0.3, 0.01)).all()
-
-
-def test_the_side_that_traffic_keeps_to_is_told_to_every_scene(tmp_path):
-    cv2.imwrite(str(tmp_path / "still.png"), np.full((90, 160, 3), 90, np.uint8))
-    for side in ("left", ""):
-        import_scenes(
-            open_reader("image", tmp_path / "still.png", {}),
-            tmp_path / f"to-{side}",
-            quiet=True,
-            drive_on=side,
-        )
-        [made] = find_scenes(tmp_path / f"to-{side}")
-        assert load_scene(made).scene.extra.get("drive_on", "") == side
-
-
-def test_comma2k19_faults(tmp_path):
-    with pytest.raises(InputError, match="expected comma2k19 segments"):
-        open_reader("comma2k19", tmp_path, {})
-    comma_segment(tmp_path / "s")
-    opener = next(iter(open_reader("comma2k19", tmp_path, {}).recordings()))
-    with pytest.raises(InputError, match=r"video\.hevc or preview\.png, found neither"):
-        opener()
-    shutil.copy(tmp_path / "s/global_pose/frame_times", tmp_path / "s/global_pose/frame_velocities")
-    with pytest.raises(InputError, match=r"frame_velocities: expected 200 finite rows, found shape \(200,\)"):
-        opener()

@@ -155,7 +155,7 @@ def inserts(
     for i, folder in enumerate(folders):
         image = folder.image()
         key = (folder.scene.front.name, 0.0)
-        jpeg_grids = {key: folder.jpeg_grids(folder.front_frame())}
+        jpeg_grids = {key: folder.jpeg_grid(folder.front_frame())}
         for j, height in enumerate(heights):
             size = sprites.load(str(hazard.model), names[(i + j) % len(names)]).size
             place = placed(folder, hazard, Size(length=size[0], width=size[1], height=size[2]), height, i)
