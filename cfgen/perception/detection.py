@@ -95,8 +95,8 @@ DETECTORS = Registry(
     "cfgen.detectors",
     {
         "onnx": "cfgen.perception.onnx_detector:OnnxDetector",
-        "grounding-dino": "cfgen.perception.grounding_dino:GroundingDino",
-        "sam3": "cfgen.perception.segment_anything:Sam3Detector",
+        "grounding-dino": "cfgen.perception.text_detectors:GroundingDino",
+        "sam3": "cfgen.perception.text_detectors:Sam3Detector",
     },
     extras={"grounding-dino": Extra("sam", "transformers"), "sam3": Extra("sam", "transformers")},
 )

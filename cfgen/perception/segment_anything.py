@@ -8,7 +8,7 @@ import numpy as np
 
 from cfgen.core.errors import InputError, MissingExtraError, SetupError
 from cfgen.models.files import FILES, kept
-from cfgen.perception.detection import Detection, Prompt, Segment
+from cfgen.perception.detection import Prompt, Segment
 from cfgen.perception.torch_model import Pretrained, TorchModel, file_hash
 
 _WHAT = "segmenter 'segment-anything'"
@@ -119,8 +119,7 @@ class SegmentAnything(TorchModel):
         return model.to(self.device).eval(), weights_hash
 
 
-# --- sam2 --------------------------------------------------------------------------------------
-# SAM 2 through transformers.
+# --- SAM 2 and SAM 3, through transformers ---
 
 
 class PromptedModel(Pretrained):
@@ -132,10 +131,6 @@ class PromptedModel(Pretrained):
     """
 
     name: str
-    #: class names in transformers
-    classes: tuple[str, str]
-    #: patterns in the names of its weights, and what takes their place
-    renamed: Mapping[str, str] = {}
 
     def __init__(
         self,
@@ -147,9 +142,6 @@ class PromptedModel(Pretrained):
     ) -> None:
         super().__init__(f"segmenter '{self.name}'", model, revision, device, dtype, min_score=min_score)
         self.min_score = min_score
-
-    def _load(self) -> tuple[Any, Any]:
-        return self._pretrained(*self.classes, self.renamed)
 
     def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:
         with self._torch().inference_mode():
@@ -187,10 +179,6 @@ class Sam2(PromptedModel):
     classes = ("Sam2Model", "Sam2Processor")
 
 
-# --- sam3 --------------------------------------------------------------------------------------
-# SAM 3 through transformers: prompted like SAM 2, or by name.
-
-
 class Sam3(PromptedModel):
     """SAM 3: the promptable part of checkpoints such as ``facebook/sam3``."""
 
@@ -198,50 +186,3 @@ class Sam3(PromptedModel):
     classes = ("Sam3TrackerModel", "Sam3TrackerProcessor")
     #: transformers writes this prefix twice when it saves the whole model, and does not find it again
     renamed: Mapping[str, str] = {r"^tracker_model\.tracker_model\.": "tracker_model."}
-
-
-class Sam3Detector(Pretrained):
-    """SAM 3: the part of the same checkpoints that finds every instance of what a text names, with its mask.
-
-    Args:
-        model: a folder, or a name on the hub. revision: of the latter.
-        threshold: detections with a lower score are left out.
-    """
-
-    name = "sam3"
-
-    def __init__(
-        self,
-        model: str,
-        revision: str = "",
-        device: str = "auto",
-        dtype: str = "auto",
-        threshold: float = 0.4,
-    ) -> None:
-        super().__init__("detector 'sam3'", model, revision, device, dtype, threshold=threshold)
-        self.threshold = threshold
-
-    def _load(self) -> tuple[Any, Any]:
-        return self._pretrained("Sam3Model", "Sam3Processor")
-
-    def detect(self, image: np.ndarray, text: str) -> list[Detection]:
-        model, processor = self._model
-        with self._torch().inference_mode(), self._autocast():
-            inputs = processor(images=np.array(image), text=text, return_tensors="pt")
-            inputs = inputs.to(self.device)
-            out = model(**{k: v for k, v in inputs.items() if k != "original_sizes"})
-            results = processor.post_process_instance_segmentation(
-                out, threshold=self.threshold, target_sizes=[image.shape[:2]]
-            )[0]
-        return sorted(
-            (
-                Detection(tuple(box), score, mask)
-                for box, score, mask in zip(
-                    results["boxes"].float().tolist(),
-                    results["scores"].float().tolist(),
-                    results["masks"].cpu().numpy().astype(bool),
-                    strict=True,
-                )
-            ),
-            key=lambda d: -d.score,
-        )

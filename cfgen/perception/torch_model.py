@@ -64,8 +64,13 @@ class TorchModel:
 class Pretrained(TorchModel):
     """Weights in transformers' format: a folder, or a name that its hub resolves.
 
-    ``more`` are the options that only this backend has.
+    Attributes:
+        classes: of the model and its processor, by their names in transformers.
+        renamed: patterns in the names of weights, and what takes their place.
     """
+
+    classes: tuple[str, str]
+    renamed: Mapping[str, str] = {}
 
     def __init__(
         self, what: str, model: str, revision: str, device: str, dtype: str, **options: float
@@ -103,20 +108,17 @@ class Pretrained(TorchModel):
                 "network, copy the folder here and give it as option model"
             ) from error
 
-    def _pretrained(
-        self, model: str, processor: str, renamed: Mapping[str, str] | None = None
-    ) -> tuple[Any, Any]:
-        """The model, ready on its device, and its processor, by their class names.
-
-        ``renamed``: patterns in the names of weights, and what takes their place.
+    def _load(self) -> tuple[Any, Any]:
+        """The model, ready on its device, and its processor.
 
         Raises:
             SetupError: not there, or weights of something else.
         """
+        model, processor = self.classes
         where = {"revision": self._revision} if self._revision else {}
         how = {"dtype": self._torch().float32, "output_loading_info": True, **where}
-        if renamed:
-            how["key_mapping"] = dict(renamed)
+        if self.renamed:
+            how["key_mapping"] = dict(self.renamed)
         try:
             prepare = getattr(self._transformers, processor).from_pretrained(self._source, **where)
             model_instance, notes = getattr(self._transformers, model).from_pretrained(self._source, **how)
