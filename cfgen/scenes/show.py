@@ -205,8 +205,8 @@ def _tile(folder: Path) -> Image | None:
     known = min(path.known_m, path.length_m)
     for start, end, colour in ((1.0, known, (18, 181, 160)), (known, path.length_m, (255, 216, 77))):
         for side in (-SHOW.half_width_m, SHOW.half_width_m):
-            px = _along(camera, path, start, end, side)[None].round().astype(np.int32)
-            cv2.polylines(frame, px, False, colour, max(2, camera.width // 320), cv2.LINE_AA)
+            px = _along(camera, path, start, end, side).round().astype(np.int32)
+            cv2.polylines(frame, [px], False, colour, max(2, camera.width // 320), cv2.LINE_AA)
     words = f"{scene.scene_id[-32:]}  {scene.speed * 3.6:.0f} km/h"
     words += {True: "", "estimated": " (estimated)"}.get(scene.motion_known, " (guessed)")
     bar = np.full((22, SHOW.tile_px, 3), 24, np.uint8)
