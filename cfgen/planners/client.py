@@ -174,21 +174,22 @@ def check(planner: Any) -> list[Any]:
     for answer in answers:
         if isinstance(answer, str):
             assert "<wp>" in answer, "a text needs 24 <wp>[x, y, theta]</wp>; or answer with a Response"
-            continue
-        points, t = _part(answer, "waypoints"), _part(answer, "t")
-        if points is None:
-            continue
-        shape = np.shape(points)
-        assert len(shape) == 2, f"waypoints: expected (T, 2) or (T, 3), found {shape}"
-        assert shape[1] in (2, 3), f"waypoints: expected (T, 2) or (T, 3), found {shape}"
-        assert np.isfinite(np.asarray(points, float)[:, :2]).all(), "waypoints: expected finite x and y"
-        assert t is not None or shape[0] == 24, f"waypoints without t: expected 24, found {shape[0]}"
-        if t is not None:
-            times = np.asarray(t, float)
-            assert times.shape == shape[:1], f"t: expected {shape[:1]}, found {times.shape}"
-            assert (np.diff(times) > 0).all(), "t: expected times that rise"
-            assert times[-1] >= 2.0, f"t: expected a plan of 2 s or more, found {times[-1]:g} s"
+        elif _part(answer, "waypoints") is not None:
+            _check_waypoints(np.asarray(_part(answer, "waypoints"), float), _part(answer, "t"))
     return answers
+
+
+def _check_waypoints(points: np.ndarray, t: Any) -> None:
+    shaped = points.ndim == 2 and points.shape[1] in (2, 3)
+    assert shaped, f"waypoints: expected (T, 2) or (T, 3), found {points.shape}"
+    assert np.isfinite(points[:, :2]).all(), "waypoints: expected finite x and y"
+    if t is None:
+        assert len(points) == 24, f"waypoints without t: expected 24, found {len(points)}"
+        return
+    times = np.asarray(t, float)
+    assert times.shape == (len(points),), f"t: expected {(len(points),)}, found {times.shape}"
+    assert (np.diff(times) > 0).all(), "t: expected times that rise"
+    assert times[-1] >= 2.0, f"t: expected a plan of 2 s or more, found {times[-1]:g} s"
 
 
 def _part(answer: Any, name: str) -> Any:

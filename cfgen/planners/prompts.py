@@ -29,7 +29,6 @@ from cfgen.planners.answer import PlanFaultError, check_response
 from cfgen.planners.baselines import write_text
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.response import words_of
-from cfgen.planners.settings import DRIVELM
 
 #: what a prompt may quote besides earlier answers
 VALUES = {
@@ -192,10 +191,9 @@ def _parse_prompt(name: str, content: Any) -> Prompt:
 Parser = Callable[[Mapping[str, str], Observation], Any]
 
 _PAIR = r"[\[(]\s*([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*,\s*([-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*[\])]"
-_STEP_S_answer_formats = 0.5
 
 
-def integrate(speeds: Any, curvatures: Any, dt: float = _STEP_S_answer_formats) -> np.ndarray:
+def integrate(speeds: Any, curvatures: Any, dt: float = _STEP_S) -> np.ndarray:
     """(N, 3) x, y, theta after each step of ``dt`` s: arcs driven from the origin, in the ego frame at t0.
 
     Args:
@@ -232,23 +230,6 @@ def openemma(answers: Mapping[str, str], observation: Observation) -> Response:
     return _driven(answers, scale=0.01)
 
 
-def drivelm(answers: Mapping[str, str], observation: Observation) -> Response:
-    """DriveLM: a sentence on steering and one on speed; figures for these words are ours."""
-    text = list(answers.values())[-1]
-    sentence = text.lower()
-    speed = next((v for words, v in DRIVELM.speeds if words in sentence), None)
-    curvature = next((k for words, k in DRIVELM.curvatures if words in sentence), None)
-    if speed is None or curvature is None:
-        raise PlanFaultError(
-            "answer: expected a behaviour in DriveLM's words ('going straight', 'slightly steering to the left', ...; "
-            f"'driving slowly', 'not moving', ...), found '{text.strip()[:80]}'"
-        )
-    t = _STEP_S_answer_formats * np.arange(1, 13)
-    change = np.clip(speed - observation.speed, -DRIVELM.rate_ms2 * t, DRIVELM.rate_ms2 * t)
-    v = np.maximum(observation.speed + change, 0.0)
-    return Response(_reasons(answers), integrate(v, np.full(len(v), curvature)), t)
-
-
 def parsed(
     parser: Parser, answers: Mapping[str, str], observation: Observation, report: Mapping[str, float]
 ) -> Response | PlanFaultError:
@@ -266,7 +247,6 @@ SHIPPED: dict[str, Parser] = {
     "papers": papers,
     "lightemma": lightemma,
     "openemma": openemma,
-    "drivelm": drivelm,
 }
 
 
@@ -274,7 +254,7 @@ def create_parser(source: Any) -> Parser:
     """A parser by its name, if it ships with cfgen, or of a file that defines ``parse(answers, observation)``.
 
     Args:
-        given: a name, or ``{"file": ..., "text": ...}`` as :func:`cfgen.planners.prompts.named_files` reads it.
+        source: a name, or ``{"file": ..., "text": ...}`` as :func:`load_files` reads it.
 
     Raises:
         InputError: no such parser, or a file that does not define one.
@@ -310,7 +290,7 @@ def _driven(answers: Mapping[str, str], scale: float) -> Response:
             f"answer: expected pairs of speed and curvature such as (5.2, 0.01), found '{text.strip()[:80]}'"
         )
     points = integrate(actions[:, 0], actions[:, 1] * scale)
-    return Response(_reasons(answers), points, _STEP_S_answer_formats * np.arange(1, len(points) + 1))
+    return Response(_reasons(answers), points, _STEP_S * np.arange(1, len(points) + 1))
 
 
 def _reasons(answers: Mapping[str, str]) -> str:

@@ -19,6 +19,7 @@ from cfgen.models.limits import TERMS
 from cfgen.models.registry import MODELS
 from cfgen.planners.answer import PlanFaultError, check_response
 from cfgen.planners.fingerprint import file_hash, of_command
+from cfgen.planners.outputs import Outputs
 from cfgen.planners.process import PlannerProcess, PlannerStartError, adapter
 from cfgen.planners.prompts import load_files
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response
@@ -115,35 +116,49 @@ def open_planner(
     if not isinstance(spec, str):
         return _instance(spec, options, name, max_chars)
     if spec.endswith(".jsonl"):
-        return _in_process(
-            spec, _make_outputs, (spec, max_chars, exports), name or Path(spec).stem, hash_bytes(_read(spec))
-        )
+        outputs = partial(Outputs, spec, max_chars, exports)
+        return _in_process(spec, outputs, name or Path(spec).stem, hash_bytes(_read(spec)))
     if spec.startswith("cmd:"):
         return _program(spec, name, limits, runtime)
     if spec.startswith(("http://", "https://")):
         return _server(spec, name, limits)
-    if ":" in spec or (runtime.python and spec not in PLANNERS.builtin and not PLANNERS.adapts(spec)):
+    if ":" in spec:
+        return _isolated(spec, (spec, options), options, name, limits, runtime)
+    return _registered(spec, options, name, limits, cache, runtime)
+
+
+def _registered(
+    spec: str,
+    options: dict[str, Any],
+    name: str | None,
+    limits: tuple[float, int, float],
+    cache: Path | None,
+    runtime: Runtime,
+) -> OpenPlanner:
+    """A planner by its name: cfgen's own, a model's, or one that is installed here or under ``--python``."""
+    model, builtin = PLANNERS.adapts(spec), spec in PLANNERS.builtin
+    if runtime.python and model:
+        raise InputError(f"planner '{spec}': asks its model from cfgen's own Python; leave --python out")
+    if runtime.python and not builtin:
         return _isolated(spec, (spec, options), options, name, limits, runtime)
     if spec not in PLANNERS.names():
         raise InputError(
             f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, cmd:PROGRAM, "
             f"a URL, or a .jsonl file of outputs{did_you_mean(spec, PLANNERS.names())}"
         )
+    if is_weightless(spec):
+        identity = hash_json({"spec": spec, "options": options})
+        return _in_process(spec, PLANNERS.get(spec), name, identity, options)
+    if runtime.python:
+        return _isolated(spec, (PLANNERS.place(spec), options), options, name, limits, runtime)
     decisive = options
-    if PLANNERS.adapts(spec):
+    if model:
         options = load_files(options)
-        decisive = _identity_options(options)
+        # a budget may be raised half-way: the terms on which a model is asked do not count
+        decisive = {name: value for name, value in options.items() if name not in TERMS}
         options = {"cache": str(cache or ""), **options}
-        if runtime.python:
-            raise InputError(f"planner '{spec}': asks its model from cfgen's own Python; leave --python out")
         # what asks a model through cfgen's client may ask one on this machine, and keeps replies in the benchmark
         runtime = replace(runtime, trusted=True)
-    if is_weightless(spec):
-        return _in_process(
-            spec, PLANNERS.get(spec), (), name, hash_json({"spec": spec, "options": decisive}), options
-        )
-    if runtime.python and not runtime.trusted:
-        return _isolated(spec, (PLANNERS.place(spec), options), decisive, name, limits, runtime)
     target = ("cfgen.planners.registry:make_registered", {"name": spec, "options": options})
     return _isolated(spec, target, decisive, name, limits, runtime)
 
@@ -154,21 +169,15 @@ def is_weightless(spec: str) -> bool:
     return spec in PLANNERS.builtin and PLANNERS.get(spec).__module__ in modules
 
 
-def _identity_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the terms on which a model is asked: a budget may be raised half-way."""
-    return {name: value for name, value in options.items() if name not in TERMS}
-
-
 def _in_process(
     spec: str,
     factory: Callable[..., Planner],
-    arguments: tuple[Any, ...],
     name: str | None,
     identity: str,
     options: Mapping[str, Any] | None = None,
 ) -> OpenPlanner:
     try:
-        planner = factory(*arguments, **(options or {}))
+        planner = factory(**(options or {}))
     except TypeError as error:
         raise InputError(f"planner '{spec}': options {dict(options or {})} do not fit ({error})") from error
     replays = bool(getattr(planner, "replays_log", False))
@@ -321,12 +330,6 @@ def _without_truth(needs: Requirements, spec: str) -> Requirements:
             f"planner '{spec}': needs.truth is for cfgen's own scripted responders; set it to False"
         )
     return needs
-
-
-def _make_outputs(path: str, max_chars: int, exports: Path | None) -> Planner:
-    from cfgen.planners.outputs import Outputs
-
-    return Outputs(path, max_chars, exports)
 
 
 def make_registered(name: str, options: Mapping[str, Any]) -> Planner:

@@ -104,35 +104,31 @@ class RetryingPlanner:
             PlannerGoneError: it cannot be reached, and could not be for some minutes.
         """
         answers = self._once(observations)
+        #: of each question the failure before the planner was gone, which counts
         before: list[Answer | None] = [None] * len(answers)
-        tries, waits = (
-            list(self._pauses if self._unmended < PATIENCE.hopeless_after else []),
-            self._pauses * PATIENCE.rounds,
-        )
-        while again := [i for i, answer in enumerate(answers) if _kind(answer) in TRANSIENT]:
-            gone = [i for i in again if _kind(answers[i]) == "unreachable"]
-            for i in set(again) - set(gone):
+        tries = list(self._pauses) if self._unmended < PATIENCE.hopeless_after else []
+        waits = self._pauses * PATIENCE.rounds
+        while failed := [i for i, answer in enumerate(answers) if _kind(answer) in TRANSIENT]:
+            gone = [i for i in failed if _kind(answers[i]) == "unreachable"]
+            for i in set(failed) - set(gone):
                 before[i] = answers[i]
-            if gone and not waits:
-                raise PlannerGoneError(
-                    str(answers[gone[0]]), [before[i] if i in gone else a for i, a in enumerate(answers)]
-                )
-            if not gone and not tries:
+            pauses = waits if gone else tries
+            if not pauses:
                 break
-            retry_after = max((getattr(answers[i], "retry_after_s", None) or 0.0 for i in again), default=0.0)
-            pause = max((waits if gone else tries).pop(0), min(retry_after, PATIENCE.longest_retry_after_s))
-            if not self._stopped.is_set():
-                self._wait(pause, str(answers[(gone or again)[0]]))
+            self._wait(pauses.pop(0), [answers[i] for i in gone or failed])
             if self._stopped.is_set():
                 break
-            for i, answer in zip(again, self._once([observations[i] for i in again]), strict=True):
+            for i, answer in zip(failed, self._once([observations[i] for i in failed]), strict=True):
                 answers[i] = answer
-        if any(_kind(answer) not in TRANSIENT for answer in answers):
-            self._unmended = 0
-        else:
-            self._unmended += 1
+        mended = any(_kind(answer) not in TRANSIENT for answer in answers)
+        self._unmended = 0 if mended else self._unmended + 1
         if self._stopped.is_set():
             return [None if isinstance(answer, PlanFaultError | Fault) else answer for answer in answers]
+        gone = [i for i, answer in enumerate(answers) if _kind(answer) == "unreachable"]
+        if gone:
+            raise PlannerGoneError(
+                str(answers[gone[0]]), [before[i] if i in gone else a for i, a in enumerate(answers)]
+            )
         return list(answers)
 
     def _once(self, observations: Sequence[Observation]) -> list[Answer]:
@@ -152,10 +148,13 @@ class RetryingPlanner:
             raise ValueError(f"expected {len(observations)} answers, found {len(answers)}")
         return list(answers)
 
-    def _wait(self, seconds: float, reason: str) -> None:
-        if not self._quiet:
+    def _wait(self, pause_s: float, failures: Sequence[Answer]) -> None:
+        """For the pause, or as long as the planner asked to be left alone."""
+        asked = max(getattr(failure, "retry_after_s", None) or 0.0 for failure in failures)
+        seconds = max(pause_s, min(asked, PATIENCE.longest_retry_after_s))
+        if not self._quiet and not self._stopped.is_set():
             print(
-                f"cfgen: {self._planner.name}: {reason}; asking again in {seconds:g} s",
+                f"cfgen: {self._planner.name}: {failures[0]}; asking again in {seconds:g} s",
                 file=sys.stderr,
                 flush=True,
             )

@@ -72,29 +72,7 @@ class ScriptedSettings:
     hard_brake: float = 4.0
 
 
-@dataclass(frozen=True)
-class DriveLMSettings:
-    """Figures for DriveLM's words, which gives none: speeds in m/s, curvatures in 1/m, m/s^2 towards a new speed."""
-
-    speeds: tuple[tuple[str, float], ...] = (
-        ("not moving", 0.0),
-        ("very fast", 20.0),
-        ("fast", 14.0),
-        ("slowly", 4.0),
-        ("normal speed", 9.0),
-    )
-    curvatures: tuple[tuple[str, float], ...] = (
-        ("slightly steering to the left", 0.01),
-        ("slightly steering to the right", -0.01),
-        ("steering to the left", 0.05),
-        ("steering to the right", -0.05),
-        ("straight", 0.0),
-    )
-    rate_ms2: float = 3.0
-
-
 PATIENCE = Patience()
 LIMITS = AnswerLimits()
 REACTIVE = ReactiveSettings()
 SCRIPTED = ScriptedSettings()
-DRIVELM = DriveLMSettings()

@@ -13,7 +13,6 @@ from cfgen.records import (
     MENDABLE,
     Dimension,
     Failure,
-    Intervention,
     Rollout,
     Verdict,
     frame_in,
@@ -97,66 +96,38 @@ def summary(
     calibrated: int,
 ) -> ScoreSummary:
     """What is on disk for these questions, counted record by record."""
-    failed = _Failed()
+    faults: list[str] = []
+    reasons: dict[Failure, Counter[str]] = {}
+    cut = 0
     for key in questions.each_key():
-        failed.count(read_record(store.rollout_path(planner, key.arm, key.case_id, key.repeat), Rollout))
-    for record in store.interventions(planner):
-        failed.count_fault(record)
-    judged = _Judged()
-    for path in store.verdict_paths(judge, planner):
-        judged.count(read_record(path, Verdict))
+        rollout = read_record(store.rollout_path(planner, key.arm, key.case_id, key.repeat), Rollout)
+        cut += was_cut(rollout.notes)
+        if rollout.fault:
+            faults.append(f"case {key.case_id}, arm {key.arm}: {rollout.fault}")
+        elif rollout.status == "failed":
+            reasons.setdefault(rollout.failure, Counter())[rollout.reason] += 1
+    faults += [
+        f"case {swap.case_id}, arm {swap.arm}: {swap.fault}"
+        for swap in store.interventions(planner)
+        if swap.fault
+    ]
+    failures = [
+        Failures(FAILURES[kind], count.total(), count.most_common(1)[0][0], kind in MENDABLE)
+        for kind, count in reasons.items()
+    ]
+    verdicts = [read_record(path, Verdict) for path in store.verdict_paths(judge, planner)]
+    verdicts = [v for v in verdicts if v.arm not in CONTROLS]
+    scored = {dimension for v in verdicts for dimension in v.scores}
     return ScoreSummary(
         planner=planner,
         judge=judge,
         rollouts=len(questions),
-        failures=failed.kinds(),
-        verdicts=dict(judged.verdicts),
-        shams=dict(judged.shams),
-        faults=tuple(failed.faults),
-        cut=failed.cut,
+        failures=tuple(sorted(failures, key=lambda f: -f.count)),
+        verdicts=dict(Counter(v.status for v in verdicts if frame_in(v.arm) == v.arm)),
+        shams=dict(Counter(v.status for v in verdicts if frame_in(v.arm) != v.arm)),
+        faults=tuple(faults),
+        cut=cut,
         followed=followed,
         calibrated=calibrated,
-        judged=tuple(d for d in DIMENSIONS if d in judged.dimensions),
+        judged=tuple(d for d in DIMENSIONS if d in scored),
     )
-
-
-class _Failed:
-    """Answers that are no plan, and what cfgen broke on."""
-
-    def __init__(self) -> None:
-        self.cut = 0
-        self.faults: list[str] = []
-        self._kinds: dict[Failure, Counter[str]] = {}
-
-    def count(self, rollout: Rollout) -> None:
-        self.cut += was_cut(rollout.notes)
-        self.count_fault(rollout)
-        if rollout.status == "failed" and rollout.fault is None:
-            self._kinds.setdefault(rollout.failure, Counter())[rollout.reason] += 1
-
-    def count_fault(self, record: Rollout | Intervention) -> None:
-        if record.fault:
-            self.faults.append(f"case {record.case_id}, arm {record.arm}: {record.fault}")
-
-    def kinds(self) -> tuple[Failures, ...]:
-        """The kinds of failures, the most frequent first; each with its most frequent reason."""
-        failures = [
-            Failures(FAILURES[kind], reasons.total(), reasons.most_common(1)[0][0], kind in MENDABLE)
-            for kind, reasons in self._kinds.items()
-        ]
-        return tuple(sorted(failures, key=lambda f: -f.count))
-
-
-class _Judged:
-    """Verdicts on everything but controls as such."""
-
-    def __init__(self) -> None:
-        self.verdicts: Counter[str] = Counter()
-        self.shams: Counter[str] = Counter()
-        self.dimensions: set[Dimension] = set()
-
-    def count(self, verdict: Verdict) -> None:
-        if verdict.arm in CONTROLS:
-            return
-        (self.verdicts if frame_in(verdict.arm) == verdict.arm else self.shams)[verdict.status] += 1
-        self.dimensions.update(verdict.scores)

@@ -10,7 +10,6 @@ from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.prompts import (
     create_parser,
     create_prompt,
-    drivelm,
     integrate,
     lightemma,
     load_files,
@@ -59,7 +58,6 @@ def test_past_actions_are_those_of_the_circle_that_was_driven():
             5.0,
             10.0,
         ),
-        (drivelm, "The ego vehicle is going straight. The ego vehicle is not moving.", 6.0, None),
     ],
 )
 def test_answers_in_the_forms_of_others_are_plans(parser, answer, horizon_s, end):
@@ -80,15 +78,7 @@ def test_openemma_means_a_hundredth_of_its_curvature():
     assert found.waypoints[-1, 2] == pytest.approx(10.0 * 0.05 * 5.0)
 
 
-def test_a_standing_car_in_drivelms_words_brakes_from_the_speed_it_had():
-    found = parsed(drivelm, {"b": "It is going straight. It is not moving."}, asked(), {})
-    assert isinstance(found, Response)
-    assert found.waypoints is not None
-    speeds = np.diff(found.waypoints[:, 0], prepend=0.0) / 0.5
-    np.testing.assert_allclose(speeds, np.maximum(8.0 - 1.5 * np.arange(1, 13), 0.0), atol=1e-9)
-
-
-@pytest.mark.parametrize("parser", [lightemma, openemma, drivelm])
+@pytest.mark.parametrize("parser", [lightemma, openemma])
 def test_an_answer_without_a_plan_is_a_fault_that_quotes_it(parser):
     found = parsed(parser, {"plan": "I am sorry, I cannot help with that."}, asked(), {})
     assert isinstance(found, PlanFaultError)
@@ -96,7 +86,7 @@ def test_an_answer_without_a_plan_is_a_fault_that_quotes_it(parser):
 
 
 def test_every_shipped_prompt_fits_its_parser_and_names_no_hazard():
-    assert shipped_prompts() == ["drivelm", "lightemma", "openemma"]
+    assert shipped_prompts() == ["lightemma", "openemma"]
     for name in shipped_prompts():
         prompt = create_prompt(name)
         create_parser(prompt.parser)
