@@ -17,8 +17,8 @@ from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.judge.rubrics.registry import Rubric, bounds_overall
 from cfgen.models.base import Ask, Model, ModelError, Reply, Turn
 from cfgen.models.limits import Limits
-from cfgen.models.quote import cut_notes
 from cfgen.models.registry import MODELS, create_model
+from cfgen.models.untrusted_text import cut_notes
 from cfgen.records import JudgeRun, Verdict, Vote
 
 Item = tuple[VerdictKey, Callable[[], JudgeItem]]

@@ -20,65 +20,6 @@ from cfgen.core.network import current, host_of
 from cfgen.core.paths import cache_dir
 from cfgen.core.progress import Progress
 
-MIT = """\
-MIT License
-
-Copyright (c) {holder}
-
-Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
-documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
-rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
-persons to whom the Software is furnished to do so, subject to the following conditions:
-
-The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
-Software.
-
-THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
-WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
-COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
-OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE."""
-
-BSD3 = """\
-BSD 3-Clause License
-
-Copyright (c) {holder}. All rights reserved.
-
-Redistribution and use in source and binary forms, with or without modification, are permitted provided that the
-following conditions are met:
-
-1. Redistributions of source code must retain the above copyright notice, this list of conditions and the following
-   disclaimer.
-
-2. Redistributions in binary form must reproduce the above copyright notice, this list of conditions and the following
-   disclaimer in the documentation and/or other materials provided with the distribution.
-
-3. Neither the name of the copyright holder nor the names of its contributors may be used to endorse or promote products
-   derived from this software without specific prior written permission.
-
-THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS "AS IS" AND ANY EXPRESS OR IMPLIED WARRANTIES,
-INCLUDING, BUT NOT LIMITED TO, THE IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS FOR A PARTICULAR PURPOSE ARE
-DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDER OR CONTRIBUTORS BE LIABLE FOR ANY DIRECT, INDIRECT, INCIDENTAL,
-SPECIAL, EXEMPLARY, OR CONSEQUENTIAL DAMAGES (INCLUDING, BUT NOT LIMITED TO, PROCUREMENT OF SUBSTITUTE GOODS OR
-SERVICES; LOSS OF USE, DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER CAUSED AND ON ANY THEORY OF LIABILITY,
-WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF
-THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE."""
-
-BSD2 = (BSD3[: BSD3.index("3. Neither")] + BSD3[BSD3.index("THIS SOFTWARE IS") :]).replace(
-    "3-Clause", "2-Clause"
-)
-
-APACHE2 = """\
-Copyright {holder}
-
-Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
-License. You may obtain a copy of the License at
-
-    http://www.apache.org/licenses/LICENSE-2.0
-
-Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
-"AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
-language governing permissions and limitations under the License."""
-
 #: names another folder for the files
 VARIABLE = "CFGEN_MODELS"
 _RAW = "https://raw.githubusercontent.com"
@@ -93,7 +34,7 @@ class ModelFile:
         file: its name in the folder. use: what takes it, as a user types it.
         size: bytes. sha256: 64 hex digits; a file of another size or hash is refused.
         other: sha256 -> bytes of other exports that serve as well, and that are found nowhere to download.
-        licence: its short name. terms: its words. origin: a page about it. about: what it does, on what it was trained.
+        licence: its short name. holder: of the rights. origin: a page about it. about: what it does and was trained on.
     """
 
     name: str
@@ -103,10 +44,15 @@ class ModelFile:
     size: int
     sha256: str
     licence: str
-    terms: str
+    holder: str
     origin: str
     about: str
     other: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def terms(self) -> str:
+        """The words of its licence."""
+        return licence_text(self.licence).format(holder=self.holder)
 
     @property
     def place(self) -> Path:
@@ -176,7 +122,7 @@ FILES = {
             1_800_338,
             "9548df62a3c64c321eddfff531fe96400f6c8ce072f8334c46086c12d8d4e512",
             "MIT",
-            MIT.format(holder="2023 Chế Quang Huy"),
+            "2023 Chế Quang Huy",
             "https://github.com/chequanghuy/TwinLiteNet",
             "sees drivable road and lane lines; trained on BDD100K",
             # exported at the network's own 640 x 360 from upstream's pretrained/best.pth
@@ -191,7 +137,7 @@ FILES = {
             998_169,
             "31cb14c017fce347cb4c846ec62fdf00d76bb3beecdf4be21e7116ac67feb880",
             "BSD-3-Clause",
-            BSD3.format(holder="2022, xuehao.ma"),
+            "2022, xuehao.ma",
             "https://github.com/dog-qiuqiu/FastestDet",
             "finds vehicles, people and animals; trained on COCO",
         ),
@@ -204,7 +150,7 @@ FILES = {
                 size,
                 sha256,
                 "Apache-2.0",
-                APACHE2.format(holder="Meta Platforms, Inc. and affiliates"),
+                "Meta Platforms, Inc. and affiliates",
                 "https://github.com/facebookresearch/segment-anything",
                 _SAM_NOTE,
             )
@@ -235,6 +181,11 @@ HUB = (
     HubModel("facebook/sam3", "--masks sam3, --detector sam3", "its own: read it first"),
     HubModel("IDEA-Research/grounding-dino-base, -tiny", "--detector grounding-dino", "Apache-2.0"),
 )
+
+
+def licence_text(name: str) -> str:
+    """The words of MIT, BSD-2-Clause or BSD-3-Clause, or the notice of Apache-2.0, with ``{holder}`` to fill in."""
+    return Path(__file__).with_name("licences").joinpath(f"{name}.txt").read_text("utf-8").strip()
 
 
 def models_folder() -> Path:

@@ -51,8 +51,7 @@ class Alpamayo:
 
     Args:
         variant: "r1" or "1.5".
-        cameras: camera of its data -> camera name in the scenes; "front_wide" is short for "camera_front_wide_120fov".
-            R1 wants its four; 1.5 takes any of the seven.
+        cameras: camera of its data -> camera name in the scenes. R1 wants its four; 1.5 takes any of the seven.
         weights: hub name or folder; default by variant.
         device, dtype: where and in which floating-point type it runs.
         attn_implementation: "sdpa" where flash-attn is not installed; "" leaves it to the package.
@@ -77,10 +76,7 @@ class Alpamayo:
         variant = str(variant)
         if variant not in VARIANTS:
             raise InputError(f"alpamayo: variant: expected one of {', '.join(VARIANTS)}, found '{variant}'")
-        named = {
-            _full_name(name): scene_camera
-            for name, scene_camera in (cameras or {name: name for name in DEFAULT}).items()
-        }
+        named = cameras or {name: name for name in DEFAULT}
         unknown = sorted(set(named) - set(CAMERAS))
         if unknown or (variant == "r1" and set(named) != set(DEFAULT)):
             expected = DEFAULT if variant == "r1" else CAMERAS
@@ -185,11 +181,6 @@ def history_arrays(history: Motion) -> tuple[np.ndarray, np.ndarray]:
     rot = np.zeros((HISTORY_STEPS, 3, 3))
     rot[:, 0, 0], rot[:, 0, 1], rot[:, 1, 0], rot[:, 1, 1], rot[:, 2, 2] = cos, -sin, sin, cos, 1.0
     return xyz[None, None].astype(np.float32), rot[None, None].astype(np.float32)
-
-
-def _full_name(name: str) -> str:
-    """``front_wide`` as ``camera_front_wide_120fov``."""
-    return next((full for full in CAMERAS if full.removeprefix("camera_").rsplit("_", 1)[0] == name), name)
 
 
 def _texts(words: Any) -> list[str]:

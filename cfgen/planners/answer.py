@@ -8,7 +8,6 @@ exact where it is not. Every tolerance is named in ``faults``. What a planner wr
 import ast
 import json
 import re
-import signal
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +17,7 @@ from cfgen.geometry.trajectory import resample
 from cfgen.planners.protocol import Response
 from cfgen.planners.response import CheckedResponse, PlanFaultError, check_response
 from cfgen.planners.settings import LIMITS
-from cfgen.records import LATERAL, LONGITUDINAL, PLAN_DT, PLAN_LEAST_STEPS, PLAN_STEPS, Failure, Plan, Trace
+from cfgen.records import LATERAL, LONGITUDINAL, PLAN_DT, PLAN_LEAST_STEPS, PLAN_STEPS, Plan, Trace
 
 #: Longer texts are cut before parsing; a plan with its reasoning takes about 3,000 characters.
 MAX_TEXT = 200_000
@@ -196,20 +195,7 @@ def _clean(words: str) -> str:
 
 # --- from an answer to a plan ---------------------------------------------------------------------
 
-__all__ = ["CheckedResponse", "PlanFaultError", "check_response", "describe_exit", "to_plan"]
-
-
-def describe_exit(code: int | None) -> tuple[str, Failure]:
-    """How a process ended, in words, and whether it was the machine (out of memory, shutting down) that ended it."""
-    if code is None or code >= 0:
-        return f"exit code {code}", "died"
-    try:
-        words = f"signal {signal.Signals(-code).name}"
-    except ValueError:
-        words = f"signal {-code}"
-    if -code == signal.SIGKILL:
-        words += " (out of memory?)"
-    return words, "machine" if -code in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP) else "died"
+__all__ = ["CheckedResponse", "PlanFaultError", "check_response", "to_plan"]
 
 
 def to_plan(answer: str | Response | PlanFaultError) -> tuple[str, Plan]:

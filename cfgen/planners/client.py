@@ -1,7 +1,7 @@
 """The planner's side of cfgen: what it is asked, what it may answer, and the loop that carries both. One file.
 
 Python 3.9 and NumPy are all it needs, nothing of cfgen: ``cfgen score --python`` sends it to any environment, and
-``cfgen planner init`` puts a copy buffer the new package, which is tested with it (:func:`check`). Messages are JSON
+``cfgen planner init`` puts a copy into the new package, which is tested with it (:func:`check`). Messages are JSON
 with raw frames behind, over two pipes; nothing is ever unpickled.
 """
 
@@ -228,6 +228,7 @@ class Channel:
     def __init__(self, source: int, sink: int, shared: int = -1) -> None:
         self.source, self.sink, self.shared = source, sink, shared
         self._map: mmap.mmap | None = None
+        self._unread = b""
 
     def send(self, content: Any, arrays: Sequence[np.ndarray] = (), deadline: float | None = None) -> None:
         placed = bool(arrays) and self.shared >= 0
@@ -235,16 +236,16 @@ class Channel:
             self._write_shared(arrays)
         header = {"content": content, "arrays": [list(a.shape) for a in arrays], "placed": placed}
         head = json.dumps(header).encode()
-        self._write(MAGIC + struct.pack("<I", len(head)) + head, deadline)
+        self.write(MAGIC + struct.pack("<I", len(head)) + head, deadline)
         for array in [] if placed else arrays:
-            self._write(np.ascontiguousarray(array, np.uint8).data.cast("B"), deadline)
+            self.write(np.ascontiguousarray(array, np.uint8).data.cast("B"), deadline)
 
     def receive(self, deadline: float | None = None, max_bytes: int = MOST) -> tuple[Any, list[np.ndarray]]:
         """The next message.
 
         Raises:
             EOFError: there is no other side any more.
-            ChannelError: it is none, or longer than ``most`` bytes.
+            ChannelError: it is none, or longer than ``max_bytes``.
         """
         mark = self._read(bytearray(len(MAGIC) + 4), deadline, MAGIC)
         (length,) = struct.unpack("<I", mark[len(MAGIC) :])
@@ -289,13 +290,24 @@ class Channel:
             self._map = mmap.mmap(self.shared, os.fstat(self.shared).st_size)
         return np.frombuffer(self._map, np.uint8, size)
 
-    def _write(self, data: Any, deadline: float | None) -> None:
+    def write(self, data: Any, deadline: float | None) -> None:
         remaining = memoryview(data)
         while remaining:
             try:
                 remaining = remaining[os.write(self.sink, remaining) :]
             except BlockingIOError:
                 _wait(self.sink, select.POLLOUT, deadline)
+
+    def read_line(self, deadline: float, max_bytes: int) -> bytes:
+        """Up to and with the next line feed; shorter only where the other side ended, or wrote too much."""
+        while b"\n" not in self._unread and len(self._unread) < max_bytes:
+            _wait(self.source, select.POLLIN, deadline)
+            part = os.read(self.source, 2**16)
+            if not part:
+                break
+            self._unread += part
+        line, feed, self._unread = self._unread.partition(b"\n")
+        return line + feed
 
     def _read(self, buffer: Any, deadline: float | None, start: bytes = b"") -> Any:
         """Fill ``buffer``, which must begin with ``start``: rubbish is known before it has come to its end."""

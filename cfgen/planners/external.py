@@ -5,37 +5,29 @@ then one observation a line (see :mod:`cfgen.planners.serialization`), to each o
 same ``"id"``. No shell is involved. A server answers ``GET /needs`` and ``POST /plan``; see ``openapi.yaml``.
 """
 
-import contextlib
 import http.client
-import io
 import json
-import queue
 import shlex
 import socket
 import ssl
-import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
-from typing import IO, Any, cast
+from typing import Any
 
-from cfgen.core import confine
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import hash_json
 from cfgen.core.network import current, host_of
 from cfgen.core.sanitize import MAX_CHARS, plain_json, visible
 from cfgen.models.base import retry_after
-from cfgen.planners.answer import PlanFaultError, describe_exit
+from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.planners.response import OUT_OF_SERVICE, no_route
 from cfgen.planners.runtime import Running, Runtime, start
 from cfgen.planners.serialization import decode, decode_needs, encode
 from cfgen.planners.settings import LIMITS, PATIENCE
 from cfgen.records import Failure
-
-#: lines that wait to be read; a program that floods has to wait
-_WAITING = 16
 
 
 class Command:
@@ -63,7 +55,6 @@ class Command:
         self._timeout_s, self._max_chars, self._startup_s = timeout_s, max_chars, startup_s
         self._longest = LIMITS.besides_text + 6 * max_chars
         self._process: Running | None = None
-        self._lines = _Lines()
         try:
             self.needs = self._start()
         except PlanFaultError as fault:
@@ -76,7 +67,6 @@ class Command:
     def close(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            self._lines.over.set()
             process.stop()
 
     def renew(self) -> None:
@@ -106,14 +96,12 @@ class Command:
             raise PlanFaultError(f"cannot be started again: {fault}", "unreachable") from fault
 
     def _start(self) -> Requirements:
-        self._lines = _Lines()
         try:
             process = start(self._words, self._runtime, echo_stderr=False)
         except OSError as error:
             raise PlanFaultError(f"cannot be started ({error.strerror}: {error.filename})") from error
         self._process = process
-        stdout = io.BufferedReader(cast(io.RawIOBase, process.source))
-        threading.Thread(target=_read, args=(stdout, self._lines, self._longest), daemon=True).start()
+        self._channel = process.channel()
         self._send({"ask": "needs"}, self._startup_s)
         content = self._receive(self._startup_s)
         if not isinstance(content, dict) or "needs" not in content:
@@ -121,35 +109,29 @@ class Command:
         return decode_needs(content["needs"])
 
     def _send(self, content: dict[str, Any], timeout_s: float) -> None:
-        """Written aside, since a program that does not read would hold us for good."""
-        assert self._process is not None
-        data, broken = json.dumps(content).encode() + b"\n", threading.Event()
-        writer = threading.Thread(target=_write, args=(self._process.sink, data, broken), daemon=True)
-        writer.start()
-        writer.join(timeout_s)
-        if writer.is_alive():
+        try:
+            self._channel.write(json.dumps(content).encode() + b"\n", time.monotonic() + timeout_s)
+        except TimeoutError:
             raise PlanFaultError(
                 f"hung: it read no question within {timeout_s:g} s; it was restarted", "timeout"
-            )
-        if broken.is_set():
-            raise self._exit_fault()
+            ) from None
+        except OSError:
+            raise self._exit_fault() from None
 
     def _receive(self, timeout_s: float) -> Any:
         try:
-            line = self._lines.get(timeout=timeout_s)
-        except queue.Empty:
+            line = self._channel.read_line(time.monotonic() + timeout_s, self._longest)
+        except TimeoutError:
             raise PlanFaultError(
                 f"hung: no line within {timeout_s:g} s; it was restarted", "timeout"
             ) from None
-        if line is None:
+        if not line:
             raise self._exit_fault()
-        if len(line) >= self._longest:
-            raise PlanFaultError(
-                f"answer: expected a line of at most {self._longest} bytes, found more; --max-answer-chars raises "
-                "the limit"
-            )
         if not line.endswith(b"\n"):
-            raise PlanFaultError(f"expected a line of JSON, found {len(line)} bytes without an end")
+            raise PlanFaultError(
+                f"answer: expected a line of at most {self._longest} bytes, found {len(line)} without an end; "
+                "--max-answer-chars raises the limit"
+            )
         try:
             return json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -157,43 +139,7 @@ class Command:
 
     def _exit_fault(self) -> PlanFaultError:
         assert self._process is not None
-        code = self._process.exit_code(2.0)
-        if code == confine.OVER_MEMORY:
-            limit = f"{self._runtime.memory / 1e9:g} GB"
-            return PlanFaultError(f"died: took more than the {limit} that --planner-memory gives it", "died")
-        words, kind = describe_exit(code)
-        return PlanFaultError(f"died: {words}, last on stderr: {self._process.last_line}", kind)
-
-
-class _Lines(queue.Queue[bytes | None]):
-    """What one run of the program wrote; ``over``: nobody reads it any more."""
-
-    def __init__(self) -> None:
-        super().__init__(_WAITING)
-        self.over = threading.Event()
-
-    def add(self, line: bytes | None) -> bool:
-        while not self.over.is_set():
-            with contextlib.suppress(queue.Full):
-                self.put(line, timeout=0.2)
-                return True
-        return False
-
-
-def _read(stream: IO[bytes], lines: _Lines, longest: int) -> None:
-    with contextlib.suppress(OSError, ValueError):
-        while (line := stream.readline(longest)) and lines.add(line):
-            pass
-    lines.add(None)
-
-
-def _write(stream: IO[bytes], data: bytes, broken: threading.Event) -> None:
-    try:
-        remaining = memoryview(data)
-        while remaining:
-            remaining = remaining[stream.write(remaining) :]
-    except (OSError, ValueError):
-        broken.set()
+        return self._process.exit_fault(self._runtime.memory)
 
 
 # --- servers --------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """A Python planner in a process of its own, so that a crash costs one answer, or an object in the caller's process."""
 
 import contextlib
-import fcntl
 import inspect
 import json
 import os
@@ -20,8 +19,8 @@ from cfgen.core.errors import CfgenError, Shortfall
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.interrupts import by_the_user
 from cfgen.core.sanitize import MAX_CHARS, visible
-from cfgen.planners.answer import PlanFaultError, describe_exit
-from cfgen.planners.client import COMPLAINT, VERSION, Channel, ChannelError
+from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.client import COMPLAINT, VERSION, ChannelError
 from cfgen.planners.fingerprint import changes
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 from cfgen.planners.runtime import Running, Runtime, start
@@ -30,8 +29,6 @@ from cfgen.planners.serving import answers, ends_run, fault_of_exception, pack_f
 from cfgen.planners.settings import LIMITS, PATIENCE
 
 _READ_ONLY = "; a planner may write to its temporary folder alone ($TMPDIR), unless --writable opens another"
-#: bytes on the way at once, where the system permits that
-_PIPE = 2**20
 _HERE = Path(__file__).parents[1]
 #: modules that are sent to an environment without cfgen, and what stands for others there
 _SENT = (
@@ -185,21 +182,16 @@ class PlannerProcess:
         python = self._runtime.python or (sys.executable,)
         try:
             shared = -1 if self._runtime.container else os.memfd_create("frames")
-            self._running = start([*python, "-c", _loader()], self._runtime, shared=shared)
+            self._running = start([*python, "-c", _bootstrap()], self._runtime, shared=shared)
         except OSError as error:
             raise PlannerStartError(f"{python[0]}: cannot be started ({error.strerror})") from error
-        for stream in (self._running.source, self._running.sink):
-            os.set_blocking(stream.fileno(), False)
-            with contextlib.suppress(OSError):
-                fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
-        self._channel = Channel(self._running.source.fileno(), self._running.sink.fileno(), shared)
+        self._channel = self._running.channel()
         try:
             return self._handshake(time.monotonic() + self._startup_s)
         except TimeoutError:
             words = f"planner did not start within {self._startup_s:g} s; --startup-timeout-s gives it more"
         except (EOFError, OSError):
-            fault = self._exit_fault(starting=True)
-            words = f"planner: its process {fault}"
+            words = f"planner: {self._exit_fault()}{self._start_hint()}"
         except ChannelError as error:
             words = _describe_noise(error, self._channel.source)
         except (PlannerStartError, PlanFaultError) as error:
@@ -215,7 +207,7 @@ class PlannerProcess:
         foreign = bool(self._runtime.python)
         modules = {**_sources(), **self._sends} if foreign else {}
         bootstrap = json.dumps({"path": [] if foreign else _path(), "modules": modules}).encode()
-        self._channel._write(str(len(bootstrap)).rjust(confine.DIGITS).encode() + bootstrap, deadline)
+        self._channel.write(str(len(bootstrap)).rjust(confine.DIGITS).encode() + bootstrap, deadline)
         hello, _ = self._channel.receive(deadline, self._largest)
         if not isinstance(hello, dict) or hello.get("client") != VERSION:
             spoken = hello.get("client") if isinstance(hello, dict) else None
@@ -242,21 +234,11 @@ class PlannerProcess:
         self.fingerprint = consists
         return decode_needs(reply["needs"], own=True)
 
-    def _exit_fault(self, starting: bool = False) -> PlanFaultError:
+    def _exit_fault(self) -> PlanFaultError:
         assert self._running is not None
-        code, last = self._running.exit_code(), self._running.last_line if starting else ""
+        fault = self._running.exit_fault(self._runtime.memory)
         self.close()
-        if code is None:
-            return PlanFaultError("died: the planner closed the channel to cfgen; it was restarted", "died")
-        if code == confine.OVER_MEMORY:
-            limit = f"{self._runtime.memory / 1e9:g} GB"
-            return PlanFaultError(f"died: took more than the {limit} that --planner-memory gives it", "died")
-        words, kind = describe_exit(code)
-        if starting:
-            return PlanFaultError(
-                f"ended while starting, {words}, last on stderr: {last}{self._start_hint()}", kind
-            )
-        return PlanFaultError(f"died: the planner's process ended with {words}; it was restarted", kind)
+        return fault
 
     def _start_hint(self) -> str:
         """What to do about a command that starts no Python."""
@@ -287,8 +269,8 @@ def _read_available(source: int) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def _loader() -> str:
-    return (_HERE / "planners" / "loader.txt").read_text("utf-8")
+def _bootstrap() -> str:
+    return (_HERE / "planners" / "bootstrap.txt").read_text("utf-8")
 
 
 @lru_cache(maxsize=1)

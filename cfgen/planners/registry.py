@@ -37,7 +37,7 @@ PLANNERS = Registry(
         "cruise": "cfgen.planners.baselines:Cruise",
         "logged": "cfgen.planners.baselines:Logged",
         "navsim": "cfgen.planners.navsim:Navsim",
-        "peeker": "cfgen.planners.peeker:Peeker",
+        "cheating": "cfgen.planners.cheating:Cheating",
         "reactive": "cfgen.planners.baselines:Reactive",
         "scripted": "cfgen.planners.responders:Responder",
     },

@@ -126,25 +126,26 @@ def words_of(value: object) -> str:
 OUT_OF_SERVICE = (408, 425, 429, 502, 503, 504)
 #: what a service says beside these when it broke, or has too much to do
 _BROKEN_SERVICE = (500, 529)
-#: packages of clients, by whose words for it a lost connection is known
-_CLIENTS = (
-    "aiohttp", "anthropic", "botocore", "google", "grpc", "httpcore", "httpx", "huggingface_hub", "mistralai", "ollama",
-    "openai", "requests", "tritonclient", "urllib3", "websockets", "zmq",
-)  # fmt: skip
 #: Python before 3.11 has no groups
 _GROUP: tuple[type, ...] = tuple(filter(None, [getattr(builtins, "BaseExceptionGroup", None)]))
-_LATE = ("timeout", "deadlineexceeded")
+#: parts of the names by which clients of other packages call a connection that was lost; none need be installed
 _LOST = (
-    "connect", "network", "chunkedencoding", "clientpayload", "closeerror", "incompleteread", "maxretry",
-    "protocolerror", "readerror", "serverdisconnected", "unavailable", "writeerror",
+    "connect", "network", "protocolerror", "readerror", "writeerror", "incompleteread", "unavailable", "closeerror",
 )  # fmt: skip
+_LOST_CONNECTION = (
+    ConnectionError,
+    socket.gaierror,
+    socket.herror,
+    ssl.SSLError,
+    http.client.HTTPException,
+)
 
 
 def transient_kind(error: BaseException) -> Failure | None:
     """How ``error`` counts where it, or what it was raised from, could go well another time; None where not.
 
     A lost connection or a service out of order is "unavailable", one that is too slow a "timeout", memory or a disk
-    that ran out the "machine". Clients of other packages are known by status and name: none need be installed.
+    that ran out the "machine". Clients of other packages are known by status and name.
     """
     chain = list(_chain(error))
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain):
@@ -168,35 +169,20 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _own_kind(error: BaseException) -> Failure | None:
-    names = [c.__name__.lower() for c in type(error).__mro__ if c.__module__.partition(".")[0] in _CLIENTS]
-    status = _status(error) if names or isinstance(error, urllib.error.HTTPError) else None
-    if status is not None:
-        return "unavailable" if status in (*OUT_OF_SERVICE, *_BROKEN_SERVICE) else None
-    if isinstance(error, (TimeoutError, socket.timeout)) or any(
-        word in name for name in names for word in _LATE
-    ):
-        return "timeout"
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return "machine"
-    # a file system that may not be written to is the planner's own business: it has a folder of its own
-    if isinstance(error, OSError) and error.errno in MACHINE - {errno.EROFS}:
-        return "machine"
+    module, name = type(error).__module__, type(error).__name__.lower()
+    foreign = module != "builtins" and not module.startswith("cfgen")
     if isinstance(error, http.client.InvalidURL):
         return None
-    lost_connection = (
-        ConnectionError,
-        socket.gaierror,
-        socket.herror,
-        ssl.SSLError,
-        http.client.HTTPException,
-    )
-    if (
-        isinstance(error, lost_connection)
-        or no_route(error)
-        or any(word in name for name in names for word in _LOST)
-    ):
-        return "unavailable"
-    return None
+    if foreign and (status := _status(error)) is not None:
+        return "unavailable" if status in (*OUT_OF_SERVICE, *_BROKEN_SERVICE) else None
+    if isinstance(error, (TimeoutError, socket.timeout)) or (foreign and "timeout" in name):
+        return "timeout"
+    # a file system that may not be written to is the planner's own business: it has a folder of its own
+    full = isinstance(error, OSError) and error.errno in MACHINE - {errno.EROFS}
+    if full or isinstance(error, MemoryError) or name == "outofmemoryerror":
+        return "machine"
+    lost = isinstance(error, _LOST_CONNECTION) or (foreign and any(part in name for part in _LOST))
+    return "unavailable" if lost or no_route(error) else None
 
 
 def no_route(error: object) -> bool:

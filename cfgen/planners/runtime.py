@@ -1,11 +1,13 @@
 """Where planners run: which Python, container or card, what they may see, reach and take, and how they are started."""
 
 import contextlib
+import fcntl
 import json
 import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +24,8 @@ from typing import IO
 from cfgen.core import confine
 from cfgen.core.errors import InputError
 from cfgen.core.network import HUBS, current
+from cfgen.planners.client import Channel
+from cfgen.planners.response import PlanFaultError
 
 _DEVICE: ContextVar[str] = ContextVar("device", default="")
 
@@ -63,6 +67,8 @@ def check_devices(devices: Sequence[str], folder: Path = Path("/dev")) -> None:
 
 # --- where a planner runs -------------------------------------------------------------------------
 
+#: bytes on the way at once, where the system permits that
+_PIPE = 2**20
 _CONFINE = str(Path(confine.__file__).resolve())
 #: programs that start a container or work elsewhere: what is seen there is what they are told, not what we hide here
 _CONTAINERS = ("apptainer", "docker", "kubectl", "nerdctl", "podman", "singularity", "srun", "ssh")
@@ -215,6 +221,39 @@ class Running:
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self.process.wait(within_s)
         return None
+
+    def channel(self) -> Channel:
+        """Both pipes, not blocking, with room for a frame on the way where the system permits that."""
+        for stream in (self.source, self.sink):
+            os.set_blocking(stream.fileno(), False)
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
+        return Channel(self.source.fileno(), self.sink.fileno(), self.shared)
+
+    def exit_fault(self, memory: int) -> PlanFaultError:
+        """How it ended, and whether the machine (out of memory, shutting down) ended it.
+
+        Args:
+            memory: bytes that it was given.
+        """
+        code = self.exit_code(2.0)
+        if code is None:
+            return PlanFaultError("died: it closed the channel to cfgen; it was restarted", "died")
+        if code == confine.OVER_MEMORY:
+            return PlanFaultError(
+                f"died: took more than the {memory / 1e9:g} GB that --planner-memory gives it", "died"
+            )
+        words = f"exit code {code}"
+        if code < 0:
+            known = -code in set(signal.Signals)
+            words = f"signal {signal.Signals(-code).name if known else -code}"
+        if -code == signal.SIGKILL:
+            words += " (out of memory?)"
+        by_machine = -code in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)
+        return PlanFaultError(
+            f"died: its process ended with {words}, last on stderr: {self.last_line}",
+            "machine" if by_machine else "died",
+        )
 
     @property
     def last_line(self) -> str:

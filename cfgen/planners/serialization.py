@@ -5,13 +5,16 @@ base64 PNG to programs and servers. The latter's objects are documented as OpenA
 """
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+from pydantic import FiniteFloat, PositiveInt, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from cfgen.core.files import png_bytes
+from cfgen.core.files import explain, png_bytes
 from cfgen.core.sanitize import MAX_CHARS, plain_json
 from cfgen.planners.answer import CheckedResponse, PlanFaultError, check_response
 from cfgen.planners.protocol import Observation, Requirements
@@ -96,58 +99,21 @@ def decode_needs(content: Any, own: bool = False) -> Requirements:
     if not isinstance(content, Mapping):
         raise PlanFaultError(f"needs: expected a JSON object, found {type(content).__name__}")
     content = plain_json(content)[0]
-    checks = _NEEDS | {"truth": _flag} if own else _NEEDS
-    unknown = sorted(set(content) - set(checks))
-    if unknown:
-        raise PlanFaultError(f"needs: unknown fields {unknown}; expected any of {sorted(checks)}")
-    values: dict[str, Any] = {}
-    for name, value in content.items():
-        try:
-            values[name] = checks[name](value)
-        except ValueError as error:
-            raise PlanFaultError(f"needs: '{name}': expected {error}, found {str(value)[:60]!r}") from None
-    return Requirements(**values)
+    known = [field.name for field in fields(Requirements) if own or field.name != "truth"]
+    if unknown := sorted(set(content) - set(known)):
+        raise PlanFaultError(f"needs: unknown fields {unknown}; expected any of {sorted(known)}")
+    try:
+        return Requirements(**vars(_NEEDS.validate_json(json.dumps(content), strict=True)))
+    except ValidationError as error:
+        raise PlanFaultError(f"needs: {explain(error)}") from None
 
 
-def _cameras(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
-        raise ValueError("a list of camera names")
-    return tuple(value)
+@pydantic_dataclass(frozen=True)
+class _Needs(Requirements):
+    frame_times: tuple[FiniteFloat, ...] = (0.0,)
+    max_pixels: PositiveInt | None = None
+    input_pixels: PositiveInt | None = None
+    batch_size: PositiveInt = 1
 
 
-def _times(value: Any) -> tuple[float, ...]:
-    if not isinstance(value, list | tuple) or not all(_finite(v) for v in value):
-        raise ValueError("a list of finite times in s")
-    return tuple(float(v) for v in value)
-
-
-def _finite(value: Any) -> bool:
-    """A number that is one, and not beyond all sense."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e12
-
-
-def _count(value: Any) -> int:
-    if not _finite(value) or value < 1 or value != int(value):
-        raise ValueError("a whole number of at least 1")
-    return int(value)
-
-
-def _area(value: Any) -> int | None:
-    return None if value is None else _count(value)
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
-_NEEDS: dict[str, Callable[[Any], Any]] = {
-    "cameras": _cameras,
-    "frame_times": _times,
-    "max_pixels": _area,
-    "input_pixels": _area,
-    "batch_size": _count,
-    "deterministic": _flag,
-    "accepts_trace": _flag,
-}
+_NEEDS = TypeAdapter(_Needs)

@@ -9,7 +9,7 @@ from pathlib import Path
 from cfgen.core.errors import InputError
 from cfgen.core.paths import license_file
 from cfgen.core.sanitize import markdown_line, one_line
-from cfgen.models.files import BSD2, BSD3, MIT
+from cfgen.models.files import licence_text
 from cfgen.scenes.folder import load_scene
 from cfgen.storage.store import Store
 
@@ -63,21 +63,21 @@ OPEN = (
         r"^MIT\b",
         "https://spdx.org/licenses/MIT.html",
         "It asks for the copyright line and the licence.",
-        MIT,
+        licence_text("MIT"),
     ),
     Licence(
         "bsd-2-clause",
         r"^BSD[ -]2",
         "https://spdx.org/licenses/BSD-2-Clause.html",
         "It asks for the copyright line and the licence.",
-        BSD2,
+        licence_text("BSD-2-Clause"),
     ),
     Licence(
         "bsd-3-clause",
         r"^BSD\b",
         "https://spdx.org/licenses/BSD-3-Clause.html",
         "It asks for the copyright line and the licence.",
-        BSD3,
+        licence_text("BSD-3-Clause"),
     ),
     Licence(
         "cdla-permissive-2.0",

@@ -17,8 +17,8 @@ from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, FaithfulnessRubric
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply, TraceRubric
 from cfgen.models.base import Ask, Form, ModelError, Picture
-from cfgen.models.quote import cut_notes
 from cfgen.models.registry import MODELS
+from cfgen.models.untrusted_text import cut_notes
 from cfgen.records import Fault
 
 if TYPE_CHECKING:

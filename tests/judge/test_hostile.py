@@ -14,7 +14,7 @@ from cfgen.geometry.path import path_of_plan
 from cfgen.judge.offline.judge import measure
 from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.rubrics.hazard import HAZARD, HEADINGS
-from cfgen.models.quote import MAX_CHARS
+from cfgen.models.untrusted_text import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError, parse, to_plan
 from cfgen.planners.baselines import constant_turn, write_text
 from cfgen.records import Camera, Size

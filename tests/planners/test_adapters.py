@@ -165,19 +165,21 @@ def test_alpamayo_gets_its_four_cameras_and_answers_on_our_grid(
 
 def test_alpamayo_1_5_runs_on_one_camera_and_r1_does_not(alpamayo_package):
     alpamayo_package("alpamayo1_5", "models.alpamayo1_5", "Alpamayo1_5")
-    planner = Alpamayo("1.5", cameras={"front_wide": "front"})
+    planner = Alpamayo("1.5", cameras={"camera_front_wide_120fov": "front"})
     planner.plan([question(("front",), planner.needs.frame_times)])
     _, extras = FakeModel.seen["data"]["tokenized_data"]["input_ids"]
     assert extras["camera_indices"].tolist() == [1]
     rear = Alpamayo(
-        "1.5", cameras={"camera_rear_tele_30fov": "b", "front_wide": "f"}, attn_implementation="sdpa"
+        "1.5",
+        cameras={"camera_rear_tele_30fov": "b", "camera_front_wide_120fov": "f"},
+        attn_implementation="sdpa",
     )
     assert rear.needs.cameras == ("f", "b")
     assert FakeModel.seen["attn_implementation"] == "sdpa"
     with pytest.raises(InputError, match=r"expected any of camera_cross_left_120fov, .*found roof"):
         Alpamayo("1.5", cameras={"roof": "front"})
     with pytest.raises(InputError, match="expected all of camera_cross_left_120fov"):
-        Alpamayo("r1", cameras={"front_wide": "front"})
+        Alpamayo("r1", cameras={"camera_front_wide_120fov": "front"})
     with pytest.raises(InputError, match=r"variant: expected one of r1, 1\.5"):
         Alpamayo("2")
 

@@ -89,21 +89,9 @@ def test_words_are_kept_visible_and_bounded(answers):
     assert answers["long"].notes == ("text: 50000000 characters, only the first 100000 are kept",)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        (
-            "NoBatch",
-            r"planner 'tests.planners.nasty_planners:NoBatch': .*'batch_size': expected a whole number of at least 1",
-        ),
-        (
-            "OddNeeds",
-            r"planner 'tests.planners.nasty_planners:OddNeeds': .*'frame_times': expected .* finite .* found .*nan",
-        ),
-    ],
-)
-def test_needs_that_cannot_be_are_named_before_the_first_question(name: str, message: str):
-    with pytest.raises(InputError, match=message):
+@pytest.mark.parametrize(("name", "field"), [("NoBatch", "batch_size"), ("OddNeeds", "frame_times")])
+def test_needs_that_cannot_be_are_named_before_the_first_question(name: str, field: str):
+    with pytest.raises(InputError, match=f"nasty_planners:{name}': .*'{field}.*found"):
         open_planner(f"tests.planners.nasty_planners:{name}")
 
 
@@ -120,7 +108,7 @@ def test_needs_that_cannot_be_are_named_before_the_first_question(name: str, mes
     ],
 )
 def test_needs_over_the_wire_name_the_field(content: dict):
-    with pytest.raises(PlanFaultError, match=f"'{next(iter(content))}': expected"):
+    with pytest.raises(PlanFaultError, match=f"'{next(iter(content))}.*found"):
         decode_needs(content)
 
 

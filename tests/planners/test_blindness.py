@@ -1,6 +1,6 @@
-"""Whatever a planner tries, it does not learn which arm it sees: a peeker is right as often as a coin.
+"""Whatever a planner tries, it does not learn which arm it sees: a planner that cheats is right as often as a coin.
 
-Each protection is also taken away once, to see that the peeker then wins: a peeker that never wins shows nothing.
+Each protection is also taken away once, to see that it then wins: one that never wins shows nothing.
 """
 
 import random
@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binomtest
 
 from cfgen.core.errors import InputError
-from cfgen.planners import peeker, runtime
+from cfgen.planners import cheating, runtime
 from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.runtime import Runtime, permitted
@@ -83,9 +83,9 @@ def guesses(planner: OpenPlanner, pictures, forgets: bool = True) -> tuple[int, 
     return right, len(order)
 
 
-def peeked(pictures, where: Runtime, forgets: bool = True) -> tuple[float, float, float]:
+def guessed_right(pictures, where: Runtime, forgets: bool = True) -> tuple[float, float, float]:
     """Share that it guessed right, and its 95% interval."""
-    planner = open_planner("peeker", {"looks": False}, runtime=where)
+    planner = open_planner("cheating", {"looks": False}, runtime=where)
     try:
         right, asked = guesses(planner, pictures, forgets)
     finally:
@@ -96,34 +96,34 @@ def peeked(pictures, where: Runtime, forgets: bool = True) -> tuple[float, float
 
 
 @pytest.mark.usefixtures("_permitted")
-def test_a_peeker_does_no_better_than_a_coin_on_pairs_without_a_hazard(pictures):
-    share, low, high = peeked(pictures, Runtime())
+def test_a_cheating_planner_does_no_better_than_a_coin_on_pairs_without_a_hazard(pictures):
+    share, low, high = guessed_right(pictures, Runtime())
     assert low <= 0.5 <= high, share
 
 
 def test_it_goes_by_the_wait_where_it_is_told_to(monkeypatch):
     clock = iter((0.0, 1.0, 1.0, 4.0, 4.0))  # it is made, asked, has answered, ...
-    monkeypatch.setattr(peeker.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(peeker, "_places", list)  # it would write to each of them
-    planner = peeker.Peeker(looks=False, by="pace")
+    monkeypatch.setattr(cheating.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(cheating, "_places", list)  # it would write to each of them
+    planner = cheating.Cheating(looks=False, by="pace")
     image = TimedImage(0.0, np.full((8, 8, 3), 9, np.uint8))
     asked = Observation("t", 1, {"front": (image,)}, {}, STILL)
     told = [planner.plan([asked])[0].report for _ in range(2)]
     assert [(one["guess"], one["way"]) for one in told] == [("original", "pace"), ("edited", "pace")]
     with pytest.raises(InputError, match="by: expected noise or pace, found 'luck'"):
-        peeker.Peeker(by="luck")
+        cheating.Cheating(by="luck")
 
 
 @pytest.mark.usefixtures("_permitted")
 def test_one_that_is_not_made_to_forget_knows_the_second_of_every_pair(pictures):
-    assert peeked(pictures, Runtime(), forgets=False)[1] > 0.7
+    assert guessed_right(pictures, Runtime(), forgets=False)[1] > 0.7
 
 
 @pytest.mark.usefixtures("_permitted")
 def test_one_that_may_write_where_it_finds_it_again_knows_as_much(pictures, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert peeked(pictures, Runtime(writable=(tmp_path,)))[1] > 0.7
-    assert (tmp_path / "peeked.json").is_file()
+    assert guessed_right(pictures, Runtime(writable=(tmp_path,)))[1] > 0.7
+    assert (tmp_path / "cheating.json").is_file()
 
 
 @pytest.mark.usefixtures("_permitted")
@@ -134,7 +134,7 @@ def test_the_benchmark_is_found_only_where_it_is_not_hidden(tmp_path: Path, monk
     monkeypatch.setenv("MAKEFLAGS", f"BENCH={bench}")
     found = {}
     for hidden in ((), (bench,)):
-        planner = open_planner("peeker", runtime=replace(Runtime(), hidden=hidden))
+        planner = open_planner("cheating", runtime=replace(Runtime(), hidden=hidden))
         (answer,) = planner.ask([Observation("t", 1, {}, {}, STILL)])
         planner.close()
         found[bool(hidden)] = str(bench) in answer.report["found"]

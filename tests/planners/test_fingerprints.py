@@ -137,8 +137,8 @@ def test_a_large_file_is_known_by_its_length_and_pieces_of_it(tmp_path: Path, mo
 
 
 def test_of_cfgen_itself_only_the_adapter_counts():
-    from cfgen.planners.peeker import Peeker
+    from cfgen.planners.cheating import Cheating
 
-    found = fingerprint("cfgen.planners.peeker:Peeker", Peeker(looks=False))
-    assert [name for name in found if "cfgen" in name] == ["file cfgen/planners/peeker.py"]
+    found = fingerprint("cfgen.planners.cheating:Cheating", Cheating(looks=False))
+    assert [name for name in found if "cfgen" in name] == ["file cfgen/planners/cheating.py"]
     assert "package numpy" in found

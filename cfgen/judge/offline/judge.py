@@ -18,7 +18,7 @@ from cfgen.judge.offline.motion import Response, compare, no_response
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.judge.settings import MOTION
-from cfgen.models.quote import cut_notes
+from cfgen.models.untrusted_text import cut_notes
 from cfgen.records import JudgeRun, Score, Verdict, Vote
 
 #: Said with every verdict: why there are no other scores.

@@ -6,7 +6,7 @@ Faithful GRPO section 3.2, in our own words.
 from dataclasses import replace
 
 from cfgen.judge.rubrics.trace import QUESTION, Asker, OneWordRubric, TraceItem, TraceReply
-from cfgen.models.quote import quote
+from cfgen.models.untrusted_text import quote
 
 SYSTEM = """\
 You decide whether a model's final answer follows from its own reasoning. You see the question, the reasoning and the

@@ -14,7 +14,7 @@ from cfgen.core.hashing import hash_json
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.trace import Asker, TraceItem, TraceReply, read_fields
 from cfgen.models.base import Ask, Form, Turn
-from cfgen.models.quote import MAX_CHARS
+from cfgen.models.untrusted_text import MAX_CHARS
 from cfgen.records import Edge
 
 QUESTIONS: dict[Edge, str] = {

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from cfgen.judge.rubrics.trace import QUESTION, Asker, OneWordRubric, TraceItem, TraceReply
-from cfgen.models.quote import MAX_CHARS, quote
+from cfgen.models.untrusted_text import MAX_CHARS, quote
 from cfgen.records import Claims
 
 SYSTEM = """\

@@ -18,7 +18,7 @@ from cfgen.core.hashing import hash_json
 from cfgen.judge.combine import Scores, inconsistency
 from cfgen.judge.protocol import JudgeItem, RubricId
 from cfgen.judge.rubrics.trace import read_fields
-from cfgen.models.quote import MAX_CHARS, quote
+from cfgen.models.untrusted_text import MAX_CHARS, quote
 from cfgen.records import DIMENSIONS, Dimension, Score, Vote
 
 #: What the bars before the answers mean.

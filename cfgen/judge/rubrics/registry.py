@@ -57,7 +57,7 @@ class Rubric(Protocol):
         ...
 
     def prompt(self, item: JudgeItem) -> list[str | FrameLike]:
-        """The inputs in order: strings and images. Planner text must be quoted (:func:`cfgen.models.quote.quote`)."""
+        """The inputs in order: strings and images. Planner text is quoted by :mod:`cfgen.models.untrusted_text`."""
         ...
 
     def parse(self, raw: str, model: str) -> Vote:

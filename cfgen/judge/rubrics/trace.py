@@ -16,7 +16,7 @@ from cfgen.core.hashing import hash_json
 from cfgen.core.sanitize import plain_text
 from cfgen.judge.protocol import RubricId
 from cfgen.models.base import Ask, Form, Picture, Turn
-from cfgen.models.quote import MAX_CHARS, quote
+from cfgen.models.untrusted_text import MAX_CHARS, quote
 from cfgen.records import Camera, Claims, Edge, Fault, Trace
 from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot

@@ -12,7 +12,7 @@ import numpy as np
 from cfgen.geometry.camera import rotation, unproject
 from cfgen.judge.rubrics.grounding import GroundingRubric
 from cfgen.judge.rubrics.trace import TraceItem
-from cfgen.models.quote import MAX_CHARS, quote
+from cfgen.models.untrusted_text import MAX_CHARS, quote
 from cfgen.records import Camera
 
 SYSTEM = """\

@@ -19,7 +19,7 @@ _UNSURE = re.compile(r"[^ -~\n\t]")
 def quote(text: str, limit: int = MAX_CHARS) -> str:
     """Every line behind a bar; angle brackets replaced, control and invisible characters dropped.
 
-    Beyond ``most`` characters the middle is cut out, and the text says so. The result holds no ``<`` and no line that
+    Beyond ``limit`` characters the middle is cut out, and the text says so. The result holds no ``<`` and no line that
     does not start with a bar, whatever the input.
     """
     length = len(text)

@@ -5,7 +5,7 @@ remembers pictures in its process and in every file that it can write, and compa
 Else it goes by the noise of one picture alone, or by how long it had to wait for the question. Each answer's report
 holds its guess and the way it came to it.
 
-    cfgen score BENCH --planner peeker --arms rerun,null --repeats 20
+    cfgen score BENCH --planner cheating --arms rerun,null --repeats 20
 
 ``rerun`` and ``null`` show no hazard: there it must be right as often as a coin.
 """
@@ -34,10 +34,10 @@ _MARKER = "benchmark.json"
 _MOST_FOLDERS = 3000
 #: root mean square of the difference of two thumbnails, grey levels, below which they show the same place
 _SAME = 2.0
-_NOTES = "peeked.json"
+_NOTES = "cheating.json"
 
 
-class Peeker:
+class Cheating:
     """Guesses the arm; drives on whatever it guesses.
 
     Args:
@@ -58,7 +58,7 @@ class Peeker:
         by: str = "noise",
     ) -> None:
         if by not in ("noise", "pace"):
-            raise InputError(f"planner 'peeker': option by: expected noise or pace, found '{by}'")
+            raise InputError(f"planner 'cheating': option by: expected noise or pace, found '{by}'")
         self._arms, self._by, self._answered = tuple(arms), by, time.monotonic()
         #: thumbnail, noise
         self._remembered: list[tuple[np.ndarray, float]] = []
