@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -54,14 +54,14 @@ class Batcher:
         size: int,
         poll_s: float,
         folder: str,
-        say: Callable[[str], None] | None = None,
+        quiet: bool = True,
     ) -> None:
         self.id, self.form = model.id, model.form
         self.identity: Mapping[str, Any] = model.identity
         self.at_once: int | None = size
         self.host = model.host
         self._model, self._size, self._poll_s = model, size, poll_s
-        self._say = say or (lambda _: None)
+        self._quiet, self._said = quiet, -_SAY_S
         self._folder = Path(folder) / "jobs" if folder else None
         self._waiting: list[tuple[Ask, Answer]] = []
         self._work: set[asyncio.Task[None]] = set()
@@ -188,6 +188,13 @@ class Batcher:
             )
             await asyncio.sleep(self._poll_s)
 
+    def _say(self, text: str) -> None:
+        """A line now and then on stderr."""
+        now = time.monotonic()
+        if not self._quiet and now - self._said >= _SAY_S:
+            self._said = now
+            print(text, file=sys.stderr, flush=True)
+
     # --- what is kept on disk ---------------------------------------------------------------------------------
 
     def _kept(self) -> list[_Job]:
@@ -217,20 +224,6 @@ class Batcher:
     def _path(self, name: str) -> Path | None:
         digest = hash_json(name).removeprefix("sha256:")
         return None if self._folder is None else self._folder / f"{digest}.json"
-
-
-def sayer(quiet: bool) -> Callable[[str], None] | None:
-    """Prints a line now and then on stderr; None when quiet."""
-    last = -_SAY_S
-
-    def say(text: str) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= _SAY_S:
-            last = now
-            print(text, file=sys.stderr, flush=True)
-
-    return None if quiet else say
 
 
 def _fail(answers: Mapping[int, Answer], error: Exception) -> None:

@@ -3,12 +3,10 @@
 import json
 import logging
 import os
-import ssl
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +26,6 @@ from cfgen.models.base import (
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 HOST = "generativelanguage.googleapis.com"
 LEVELS = ("minimal", "low", "medium", "high", "xhigh")
-#: What goes along with a batch job; more goes as a file (the service takes 20 MB a request).
-INLINE_BYTES = 19_000_000
 #: Ends of a reply that are the server's no, not the model's answer.
 _CUT = "MAX_TOKENS"
 _DONE = ("STOP", "FINISH_REASON_UNSPECIFIED", "")
@@ -79,7 +75,7 @@ class Gemini:
         # the SDK knows fewer states than the service reports
         warnings.filterwarnings("ignore", message=".* is not a valid JobState")
         options = genai.types.HttpOptions(
-            base_url=self._base_url or None, timeout=int(self._timeout_s * 1000), **_certificates()
+            base_url=self._base_url or None, timeout=int(self._timeout_s * 1000)
         )
         self._client = genai.Client(api_key=self._key, http_options=options)
 
@@ -104,12 +100,10 @@ class Gemini:
     # --- batch jobs ---------------------------------------------------------------------------------------
 
     async def submit(self, asks: Sequence[Ask]) -> str:
-        """Start a job with the questions, sent along while they are few, else as a file; returns its name."""
+        """Start a job with the questions, sent as a file; returns its name."""
         rows = ({"key": str(i), "request": self._request(a)} for i, a in enumerate(asks))
         try:
-            small = sum(map(_sent_bytes, asks)) <= INLINE_BYTES
-            source = [_inlined(row) for row in rows] if small else await self._upload(rows)
-            job = await self._client.aio.batches.create(model=self.id, src=source)
+            job = await self._client.aio.batches.create(model=self.id, src=await self._upload(rows))
         except Exception as error:
             raise self._fault(error) from None
         return str(job.name)
@@ -153,9 +147,6 @@ class Gemini:
         """Number and content of every row that a job has written and that can be read."""
         if dest is None:
             return []
-        if dest.inlined_responses:
-            inlined = enumerate(dest.inlined_responses)
-            return [(_place((row.metadata or {}).get("key", place)), row) for place, row in inlined]
         data = await self._client.aio.files.download(file=dest.file_name) if dest.file_name else b""
         return [parsed for line in data.splitlines() if (parsed := _row(line)) is not None]
 
@@ -193,33 +184,12 @@ class Gemini:
             if kind == "bad" and "api key" in str(error.message).lower():
                 kind = "fatal"
             return ModelError(kind, self._without_key(message), retry_after(headers) or _asked_delay(error))
-        if type(error).__module__.split(".")[0] in (
-            "httpx",
-            "httpx2",
-            "aiohttp",
-            "asyncio",
-            "builtins",
-            "ssl",
-            "json",
-            "pydantic_core",
-        ):
-            return ModelError("transient", self._without_key(f"Gemini: {type(error).__name__}: {error}"))
-        return ModelError("bad", self._without_key(f"Gemini: {type(error).__name__}: {error}"))
+        # the network's doing, or an answer that was no JSON; what the SDK itself refuses will never work
+        kind = "bad" if type(error).__module__.startswith("google") else "transient"
+        return ModelError(kind, self._without_key(f"Gemini: {type(error).__name__}: {error}"))
 
     def _without_key(self, text: str) -> str:
         return (text.replace(self._key, "[key]") if self._key else text)[:400]
-
-
-def _certificates() -> dict[str, Any]:
-    """One reading of the certificates for all transports of the SDK, as it reads them for the one that is used; it
-    would do so four times, and spend more on that than on a dozen questions."""
-    if find_spec("aiohttp") is None:  # another transport then, with certificates of its own
-        return {}
-    import certifi
-
-    file, folder = os.environ.get("SSL_CERT_FILE", certifi.where()), os.environ.get("SSL_CERT_DIR")
-    read = ssl.create_default_context(cafile=file, capath=folder)
-    return {"client_args": {"verify": read}, "async_client_args": {"verify": read, "ssl": read}}
 
 
 def _types() -> Any:
@@ -245,24 +215,6 @@ def _asked_delay(error: Any) -> float | None:
             except ValueError:
                 return None
     return None
-
-
-def _sent_bytes(ask: Ask) -> int:
-    """About what a question takes on the wire: pictures in base64, words, and some room."""
-    parts = [part for turn in ask.turns for part in turn.parts]
-    sizes = (2 * len(p) if isinstance(p, str) else 4 * len(p.data) // 3 for p in parts)
-    return 4000 + 2 * len(ask.system) + sum(sizes)
-
-
-def _inlined(row: Mapping[str, Any]) -> Any:
-    """A row of a batch file as the SDK wants it when it goes along with the job."""
-    types, request = _types(), row["request"]
-    config = {**request["generationConfig"], "systemInstruction": request.get("systemInstruction")}
-    return types.InlinedRequest(
-        contents=[types.Content.model_validate(turn) for turn in request["contents"]],
-        config=types.GenerateContentConfig.model_validate(config),
-        metadata={"key": row["key"]},
-    )
 
 
 def _row(line: bytes) -> tuple[int, Any] | None:

@@ -6,12 +6,17 @@ import os
 import random
 import sys
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
 
+from pydantic import ConfigDict, NonNegativeFloat, NonNegativeInt, PositiveInt, ValidationError
+from pydantic.dataclasses import dataclass
+
 from cfgen.core.errors import InputError
+from cfgen.core.files import explain
 from cfgen.models.base import EmptyReplyError, ModelError, Reply
 from cfgen.records import Spent
 
@@ -23,7 +28,7 @@ _TELL_S = 10.0
 PRICES = ("usd_in", "usd_out", "usd_image")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(strict=True))
 class Limits:
     """Options that whatever asks a model takes. 0 means no limit.
 
@@ -36,20 +41,20 @@ class Limits:
         batch: ask everything as batch jobs of up to batch_size questions, where the model can; poll_s between looks.
     """
 
-    votes: int = 1
-    concurrency: int = 32
-    rpm: float = 0.0
-    tpm: float = 0.0
-    retries: int = 6
-    max_requests: int = 0
-    max_usd: float = 0.0
-    usd_in: float = 0.0
-    usd_out: float = 0.0
-    usd_image: float = 0.0
+    votes: PositiveInt = 1
+    concurrency: PositiveInt = 32
+    rpm: NonNegativeFloat = 0.0
+    tpm: NonNegativeFloat = 0.0
+    retries: NonNegativeInt = 6
+    max_requests: NonNegativeInt = 0
+    max_usd: NonNegativeFloat = 0.0
+    usd_in: NonNegativeFloat = 0.0
+    usd_out: NonNegativeFloat = 0.0
+    usd_image: NonNegativeFloat = 0.0
     cache: str = ""
     batch: bool = False
-    batch_size: int = 500
-    poll_s: float = 30.0
+    batch_size: PositiveInt = 500
+    poll_s: NonNegativeFloat = 30.0
 
     @classmethod
     def of(cls, options: dict[str, Any], of: str = "judge", further: Iterable[str] = ()) -> Self:
@@ -59,29 +64,18 @@ class Limits:
             InputError: an unknown option, one of another type, or one out of range.
         """
         option_names = [f.name for f in fields(cls)]
-        for name, value in options.items():
-            if name not in option_names:
-                ours = [n for n in option_names if n != "votes" or "judge" in of]
-                names = ", ".join(dict.fromkeys([*further, *ours]))
-                raise InputError(f"{of} option '{name}' is not known; expected one of: {names}")
-            options[name] = cls._checked(name, value, of)
+        if unknown := [name for name in options if name not in option_names]:
+            ours = [n for n in option_names if n != "votes" or "judge" in of]
+            names = ", ".join(dict.fromkeys([*further, *ours]))
+            raise InputError(f"{of} option '{unknown[0]}' is not known; expected one of: {names}")
         if options.get("max_usd") and not any(options.get(p) for p in PRICES):
             raise InputError(
                 f"{of} option 'max_usd' needs prices: usd_in and usd_out (a million tokens) or usd_image (a picture)"
             )
-        return cls(**options)
-
-    @classmethod
-    def _checked(cls, name: str, value: Any, of: str) -> Any:
-        kind = type(getattr(cls, name))
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        if type(value) is not kind:
-            raise InputError(f"{of} option '{name}': expected {kind.__name__}, found {value!r}")
-        minimum = 1 if name in ("votes", "concurrency", "batch_size") else 0
-        if kind in (int, float) and value < minimum:
-            raise InputError(f"{of} option '{name}': expected at least {minimum}, found {value}")
-        return value
+        try:
+            return cls(**options)
+        except ValidationError as error:
+            raise InputError(f"{of} option: {explain(error)}") from None
 
     def cost(self, usage: Mapping[str, float]) -> float:
         """Dollars for what a reply used; thoughts are paid as output."""
@@ -240,42 +234,16 @@ async def with_retries(
 FILE = "spent.jsonl"
 
 
-@dataclass
-class _Sum:
-    """Of the lines before byte ``end``."""
-
-    end: int = 0
-    requests: int = 0
-    declined: int = 0
-    unpriced: int = 0
-    usage: dict[str, float] = field(default_factory=dict)
-
-    def add(self, line: Mapping[str, Any]) -> None:
-        self.requests += 1
-        self.declined += not line["good"] and "failed" not in line
-        self.unpriced += "usd" not in line["usage"] and "failed" not in line
-        for name, value in line["usage"].items():
-            self.usage[name] = self.usage.get(name, 0.0) + float(value)
-
-    def told(self) -> Spent:
-        return Spent(
-            requests=self.requests,
-            declined=self.declined,
-            images=round(self.usage.get("images", 0)),
-            tokens_in=round(self.usage.get("input_tokens", 0)),
-            tokens_out=round(self.usage.get("output_tokens", 0) + self.usage.get("thinking_tokens", 0)),
-            usd=round(self.usage["usd"], 6) if "usd" in self.usage else None,
-            unpriced=self.unpriced,
-        )
-
-
 class Ledger:
     """``folder``: None keeps nothing and has spent nothing. ``account``: only lines for this are summed; "": all."""
 
     def __init__(self, folder: Path | None, account: str = "") -> None:
         self.path = None if folder is None else folder / FILE
         self._account = account
-        self._sum = _Sum()
+        #: of the lines before byte ``_end``
+        self._end = 0
+        self._counts: Counter[str] = Counter()
+        self._usage: Counter[str] = Counter()
 
     def add(self, model: str, what: str, good: bool, usage: Mapping[str, float], failed: str = "") -> None:
         """Note one call. ``what`` it was for; ``good``: was the answer of use; ``failed``: why there was none."""
@@ -296,9 +264,24 @@ class Ledger:
 
     def total(self) -> Spent | None:
         """The sum so far; None when nothing was spent. What it has read it does not read again."""
-        for line in self._after(self._sum.end):
-            self._sum.add(line)
-        return self._sum.told() if self._sum.requests else None
+        counts, usage = self._counts, self._usage
+        for line in self._after(self._end):
+            answered = "failed" not in line
+            counts["requests"] += 1
+            counts["declined"] += answered and not line["good"]
+            counts["unpriced"] += answered and "usd" not in line["usage"]
+            usage.update(line["usage"])
+        if not counts["requests"]:
+            return None
+        return Spent(
+            requests=counts["requests"],
+            declined=counts["declined"],
+            images=round(usage["images"]),
+            tokens_in=round(usage["input_tokens"]),
+            tokens_out=round(usage["output_tokens"] + usage["thinking_tokens"]),
+            usd=round(usage["usd"], 6) if "usd" in usage else None,
+            unpriced=counts["unpriced"],
+        )
 
     def usd(self, prices: Limits) -> float:
         """Dollars so far; calls that were made without a price count at ``prices``."""
@@ -307,7 +290,7 @@ class Ledger:
         )
 
     def _after(self, end: int, keep: bool = True) -> Iterator[dict[str, Any]]:
-        """Calls noted from byte ``end`` on; with ``keep``, the sum's own end moves behind them."""
+        """Calls noted from byte ``end`` on; with ``keep``, they are not read again."""
         if self.path is None or not self.path.is_file():
             return
         with self.path.open("rb") as file:
@@ -321,7 +304,7 @@ class Ledger:
                     content = None
                 end += len(line)
                 if keep:
-                    self._sum.end = end
+                    self._end = end
                 if content is not None and self._account in ("", content["for"]):
                     yield content
 

@@ -16,27 +16,27 @@ import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
-from cfgen.core.errors import InputError
 from cfgen.core.hashing import hash_json
 from cfgen.core.network import current, host_of
 from cfgen.core.sanitize import MAX_CHARS, plain_json, visible
 from cfgen.models.base import retry_after
-from cfgen.planners.answer import PlanFaultError
-from cfgen.planners.protocol import Observation, Requirements, Response
+from cfgen.planners.answer import CheckedResponse, PlanFaultError
+from cfgen.planners.process import Answers, AskedPlanner, PlannerStartError
+from cfgen.planners.protocol import Observation, Requirements
 from cfgen.planners.response import OUT_OF_SERVICE, no_route
-from cfgen.planners.runtime import Running, Runtime, start
+from cfgen.planners.runtime import Runtime, start
 from cfgen.planners.serialization import decode, decode_needs, encode
 from cfgen.planners.settings import LIMITS, PATIENCE
 from cfgen.records import Failure
 
 
-class Command:
+class Command(AskedPlanner):
     """Runs ``command`` and restarts it when it dies, hangs or floods. ``max_chars``: of a text, the rest is cut.
 
     It sees and reaches what ``runtime`` says.
 
     Raises:
-        InputError: it cannot be started, or does not answer the first question.
+        PlannerStartError: it cannot be started, or does not answer the first question.
     """
 
     def __init__(
@@ -50,63 +50,48 @@ class Command:
         try:
             self._words = shlex.split(command)
         except ValueError as error:
-            raise InputError(f"planner 'cmd:{command}': expected a command line ({error})") from error
+            raise PlannerStartError(f"expected a command line ({error})") from error
         self._runtime = runtime
         self._timeout_s, self._max_chars, self._startup_s = timeout_s, max_chars, startup_s
         self._longest = LIMITS.besides_text + 6 * max_chars
-        self._process: Running | None = None
+        self.needs = self._start()
+
+    def plan(self, observations: Sequence[Observation]) -> Answers:
+        """One line after the other."""
+        plan = super().plan
+        return [answer for observation in observations for answer in plan([observation])]
+
+    def _ask(self, observations: Sequence[Observation]) -> Answers:
+        (observation,) = observations
+        self._restart()
         try:
-            self.needs = self._start()
-        except PlanFaultError as fault:
-            self.close()
-            raise InputError(f"planner 'cmd:{command}': {fault}") from fault
-
-    def plan(self, observations: Sequence[Observation]) -> list[str | Response | PlanFaultError]:
-        return [self._one(observation) for observation in observations]
-
-    def close(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.stop()
-
-    def renew(self) -> None:
-        """Whatever it remembers goes: the next question is put to a new process."""
-        self.close()
-
-    def _one(self, observation: Observation) -> Response | PlanFaultError:
-        try:
-            if self._process is None:
-                self._restart()
             self._send(encode(observation), self._timeout_s)
             content = self._receive(self._timeout_s)
             if isinstance(content, dict) and content.get("id") != observation.token:
                 raise PlanFaultError(
                     f"answer: expected id '{observation.token}', found {content.get('id')!r}"
                 )
-            return decode(content, self._max_chars)
-        except PlanFaultError as fault:
+            return [decode(content, self._max_chars)]
+        except PlanFaultError:
             # What it says next could belong to this question: start afresh.
             self.close()
-            return fault
-
-    def _restart(self) -> None:
-        try:
-            self._start()
-        except PlanFaultError as fault:
-            raise PlanFaultError(f"cannot be started again: {fault}", "unreachable") from fault
+            raise
 
     def _start(self) -> Requirements:
         try:
-            process = start(self._words, self._runtime, echo_stderr=False)
+            self._running = start(self._words, self._runtime, echo_stderr=False)
         except OSError as error:
-            raise PlanFaultError(f"cannot be started ({error.strerror}: {error.filename})") from error
-        self._process = process
-        self._channel = process.channel()
-        self._send({"ask": "needs"}, self._startup_s)
-        content = self._receive(self._startup_s)
-        if not isinstance(content, dict) or "needs" not in content:
-            raise PlanFaultError('expected {"needs": {...}} as its first line')
-        return decode_needs(content["needs"])
+            raise PlannerStartError(f"cannot be started ({error.strerror}: {error.filename})") from error
+        self._channel = self._running.channel()
+        try:
+            self._send({"ask": "needs"}, self._startup_s)
+            content = self._receive(self._startup_s)
+            if not isinstance(content, dict) or "needs" not in content:
+                raise PlanFaultError('expected {"needs": {...}} as its first line')
+            return decode_needs(content["needs"])
+        except PlanFaultError as fault:
+            self.close()
+            raise PlannerStartError(str(fault)) from fault
 
     def _send(self, content: dict[str, Any], timeout_s: float) -> None:
         try:
@@ -137,10 +122,6 @@ class Command:
         except (ValueError, RecursionError) as error:
             raise PlanFaultError(f"expected a line of JSON, found {line[:60]!r} ({error})") from error
 
-    def _exit_fault(self) -> PlanFaultError:
-        assert self._process is not None
-        return self._process.exit_fault(self._runtime.memory)
-
 
 # --- servers --------------------------------------------------------------------------------------
 
@@ -148,11 +129,11 @@ class Command:
 _PIECE = 2**16
 
 
-class Server:
+class Server(AskedPlanner):
     """A planner behind a URL. ``max_chars``: of a text, the rest is cut.
 
     Raises:
-        InputError: its host may not be reached, or the server does not answer ``GET /needs``.
+        InputError: its host may not be reached. PlannerStartError: the server does not answer ``GET /needs``.
     """
 
     def __init__(
@@ -168,19 +149,14 @@ class Server:
         try:
             self.needs = decode_needs(self._call("/needs", None, min(timeout_s, startup_s), 1))
         except PlanFaultError as fault:
-            raise InputError(f"planner '{url}': GET /needs: {fault}; is the server running?") from fault
+            raise PlannerStartError(f"GET /needs: {fault}; is the server running?") from fault
         self.about = self._about(min(timeout_s, startup_s))
 
-    def plan(self, observations: Sequence[Observation]) -> list[str | Response | PlanFaultError]:
-        """One request for the batch; a batch that fails as a whole is asked again one by one."""
+    def _ask(self, observations: Sequence[Observation]) -> Answers:
+        """One request for the batch."""
         body = {"observations": [encode(o) for o in observations]}
-        try:
-            content = self._call("/plan", body, self._timeout_s * len(observations), len(observations))
-            return self._matched(content, observations)
-        except PlanFaultError as fault:
-            if len(observations) == 1 or fault.kind == "unreachable":
-                return [fault] * len(observations)
-            return [answer for observation in observations for answer in self.plan([observation])]
+        content = self._call("/plan", body, self._timeout_s * len(observations), len(observations))
+        return self._matched(content, observations)
 
     def _about(self, limit: float) -> dict[str, str]:
         """What the server says of itself under ``GET /about``, JSON of any kind; {} from one that does not."""
@@ -194,17 +170,12 @@ class Server:
             for name, value in content.items()
         }
 
-    def close(self) -> None:
-        """Nothing to end: the server is somebody else's."""
-
-    def _matched(
-        self, content: Any, observations: Sequence[Observation]
-    ) -> list[str | Response | PlanFaultError]:
+    def _matched(self, content: Any, observations: Sequence[Observation]) -> Answers:
         answers = content.get("answers") if isinstance(content, dict) else None
         if not isinstance(answers, list):
             raise PlanFaultError('expected {"answers": [...]}')
         by_id = {a["id"]: a for a in answers if isinstance(a, dict) and isinstance(a.get("id"), str)}
-        matched: list[str | Response | PlanFaultError] = []
+        matched: list[CheckedResponse | PlanFaultError] = []
         for observation in observations:
             try:
                 if observation.token not in by_id:

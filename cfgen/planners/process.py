@@ -28,6 +28,8 @@ from cfgen.planners.serialization import decode_needs, pack, unpacked
 from cfgen.planners.serving import answers, ends_run, fault_of_exception, pack_fault
 from cfgen.planners.settings import LIMITS, PATIENCE
 
+Answers = Sequence[str | Response | PlanFaultError]
+
 _READ_ONLY = "; a planner may write to its temporary folder alone ($TMPDIR), unless --writable opens another"
 _HERE = Path(__file__).parents[1]
 #: modules that are sent to an environment without cfgen, and what stands for others there
@@ -55,7 +57,63 @@ class PlannerStartError(CfgenError):
     """The planner could not be made: a mistake in its name, its options or its own start-up."""
 
 
-class PlannerProcess:
+class AskedPlanner:
+    """Asks in batches; one that fails as a whole is asked again one by one.
+
+    Its process, if it has one, is started again after it died, hung, or wrote what is no answer.
+    """
+
+    needs: Requirements
+    _runtime: Runtime
+    _running: Running | None = None
+
+    def plan(self, observations: Sequence[Observation]) -> Answers:
+        """One answer or fault per observation, in order.
+
+        Raises:
+            CfgenError: the planner says that no question will be answered, for a wrong key. Shortfall: nor is one any
+                more, for a budget that is spent.
+        """
+        try:
+            return self._ask(observations)
+        except PlanFaultError as fault:
+            if len(observations) == 1 or fault.kind == "unreachable":
+                return [fault] * len(observations)
+        return [answer for observation in observations for answer in self.plan([observation])]
+
+    def close(self) -> None:
+        running, self._running = self._running, None
+        if running is not None:
+            running.stop()
+
+    def renew(self) -> None:
+        """Whatever it remembers goes: the next question is put to a new process."""
+        self.close()
+
+    def _ask(self, observations: Sequence[Observation]) -> Answers:
+        """Raises: PlanFaultError, for all of them."""
+        raise NotImplementedError
+
+    def _start(self) -> Requirements:
+        """Raises: PlannerStartError."""
+        raise NotImplementedError
+
+    def _restart(self) -> None:
+        """Start it unless it runs."""
+        if self._running is None:
+            try:
+                self._start()
+            except PlannerStartError as error:
+                raise PlanFaultError(f"cannot be started again: {error}", "unreachable") from error
+
+    def _exit_fault(self) -> PlanFaultError:
+        assert self._running is not None
+        fault = self._running.exit_fault(self._runtime.memory)
+        self.close()
+        return fault
+
+
+class PlannerProcess(AskedPlanner):
     """Makes ``spec`` in a process of its own and asks it; what comes back is JSON, never an object.
 
     Args:
@@ -92,27 +150,12 @@ class PlannerProcess:
         self._timeout_s, self._startup_s = timeout_s, startup_s
         self._unreachable_hint = runtime.unreachable_hint
         self._largest = LIMITS.besides_text + 6 * max_chars
-        self._running: Running | None = None
         self._number = 0
         #: what it consists of; see :func:`cfgen.planners.fingerprint.fingerprint`
         self.fingerprint: dict[str, str] = {}
         #: what its process said of itself: versions of Python and NumPy
         self.about: dict[str, Any] = {}
-        self.needs: Requirements = self._start()
-
-    def plan(self, observations: Sequence[Observation]) -> list[str | Response | PlanFaultError]:
-        """One answer or fault per observation, in order. A batch that fails is asked again one by one.
-
-        Raises:
-            CfgenError: the planner says that no question will be answered, for a wrong key. Shortfall: nor is one any
-                more, for a budget that is spent.
-        """
-        answers = self._ask(observations)
-        if isinstance(answers, PlanFaultError):
-            if len(observations) == 1 or answers.kind == "unreachable":
-                return [answers] * len(observations)
-            return [answer for observation in observations for answer in self.plan([observation])]
-        return answers
+        self.needs = self._start()
 
     def renew(self) -> None:
         """Whatever it remembers goes: the next question is put to a new process.
@@ -120,23 +163,14 @@ class PlannerProcess:
         Raises:
             CfgenError: it is another planner than the one that was asked so far.
         """
+        if self._runtime.trusted:  # cfgen's own code may remember what it saw
+            return
         self.close()
         with contextlib.suppress(PlannerStartError):  # then the next question finds out why
             self._start()
 
-    def close(self) -> None:
-        if self._running is not None:
-            self._running.stop()
-            self._running = None
-
-    def _ask(
-        self, observations: Sequence[Observation]
-    ) -> list[str | Response | PlanFaultError] | PlanFaultError:
-        if self._running is None:
-            try:
-                self._start()
-            except PlannerStartError as error:
-                return PlanFaultError(f"cannot be started again: {error}", "unreachable")
+    def _ask(self, observations: Sequence[Observation]) -> Answers:
+        self._restart()
         limit = self._timeout_s * len(observations)
         self._number += 1
         messages, frames = pack(observations)
@@ -148,15 +182,17 @@ class PlannerProcess:
             return self._read(reply, len(observations))
         except TimeoutError:
             self.close()
-            return PlanFaultError(f"hung: no answer within {limit:g} s; the planner was restarted", "timeout")
+            raise PlanFaultError(
+                f"hung: no answer within {limit:g} s; the planner was restarted", "timeout"
+            ) from None
         except (EOFError, OSError):
-            return self._exit_fault()
+            raise self._exit_fault() from None
         except ChannelError as error:
             words = _describe_noise(error, self._channel.source)
             self.close()
-            return PlanFaultError(f"answer: {words}; the planner was restarted")
+            raise PlanFaultError(f"answer: {words}; the planner was restarted") from None
 
-    def _read(self, reply: Any, count: int) -> list[str | Response | PlanFaultError] | PlanFaultError:
+    def _read(self, reply: Any, count: int) -> Answers:
         if not isinstance(reply, dict) or reply.get("number") != self._number:
             reply_number = reply.get("number") if isinstance(reply, dict) else type(reply).__name__
             raise ChannelError(
@@ -171,7 +207,7 @@ class PlannerProcess:
             raise ChannelError(f"expected {count} answers, found others")
         fault = unpacked(reply["failed"])
         assert isinstance(fault, PlanFaultError)
-        return PlanFaultError(f"{fault}{self._hint(str(fault), fault.kind == 'unavailable')}", fault.kind)
+        raise PlanFaultError(f"{fault}{self._hint(str(fault), fault.kind == 'unavailable')}", fault.kind)
 
     def _hint(self, words: str, connection: bool) -> str:
         if "Read-only file system" in words and not self._runtime.trusted:
@@ -233,12 +269,6 @@ class PlannerProcess:
         self.about = {name: str(hello.get(name))[:40] for name in ("python", "numpy")}
         self.fingerprint = consists
         return decode_needs(reply["needs"], own=True)
-
-    def _exit_fault(self) -> PlanFaultError:
-        assert self._running is not None
-        fault = self._running.exit_fault(self._runtime.memory)
-        self.close()
-        return fault
 
     def _start_hint(self) -> str:
         """What to do about a command that starts no Python."""
@@ -303,49 +333,42 @@ def _path() -> list[str]:
 # --- an object in the caller's process ------------------------------------------------------------
 
 
+class PlannerObject(AskedPlanner):
+    """An object in the caller's process.
+
+    Whatever it raises is its failed answer, ``SystemExit`` as well: were it a fault of cfgen, the planner would choose
+    which cases it is measured on. Only the user's own interrupt goes through.
+    """
+
+    def __init__(self, planner: Planner, needs: Requirements, max_chars: int) -> None:
+        self._planner, self.needs, self._max_chars = planner, needs, max_chars
+
+    def _ask(self, observations: Sequence[Observation]) -> Answers:
+        try:
+            if callable(reset := getattr(self._planner, "reset", None)):
+                reset()
+            packed = answers(self._planner, list(observations), self._max_chars)
+            return [unpacked(item, self._max_chars) for item in packed]
+        except BaseException as error:
+            if _by_the_user(error) or ends_run(error):
+                raise
+            raise _safe_fault(error) from None
+
+
 def spec_of(planner: Planner) -> str:
     """``module:Class()``: the brackets say that it was an object, which no command line can make again."""
     kind = type(planner)
     return f"{kind.__module__}:{kind.__qualname__}()"
 
 
-def parts_of(planner: Planner) -> dict[str, Any]:
-    """What an object consists of beside its class: the source of that, and its options.
+def parts_of(planner: Planner) -> dict[str, str]:
+    """Hashes of what an object consists of beside its class: the source of that, and its options.
 
     Source: the file of its module; for a class of the running script or notebook the text of the class, or, where
     there is none, its compiled code. Options: its attribute ``options`` if it has one, else its public attributes
     that are JSON values. Not covered: weights, private attributes, other files that it imports.
     """
-    return {"source": _source(type(planner)), "options": _options(planner)}
-
-
-def fingerprint_of(parts: dict[str, Any]) -> dict[str, str]:
-    """The parts by their hashes."""
-    return {"source": parts["source"], "options": hash_json(parts["options"])}
-
-
-def ask_instance(
-    planner: Planner, max_chars: int, observations: Sequence[Observation]
-) -> list[str | Response | PlanFaultError]:
-    """One answer or fault for each. A batch that fails is asked again one by one.
-
-    Whatever it raises is its failed answer, ``SystemExit`` as well: were it a fault of cfgen, the planner would choose
-    which cases it is measured on.
-
-    Raises:
-        CfgenError: the planner says that no question will be answered. Shortfall: nor is one any more.
-        KeyboardInterrupt: the user's.
-    """
-    try:
-        if callable(reset := getattr(planner, "reset", None)):
-            reset()
-        return [unpacked(item, max_chars) for item in answers(planner, list(observations), max_chars)]
-    except BaseException as error:
-        if _by_the_user(error) or ends_run(error):
-            raise
-        if len(observations) > 1:
-            return [answer for item in observations for answer in ask_instance(planner, max_chars, [item])]
-        return [_safe_fault(error)]
+    return {"source": _source(type(planner)), "options": hash_json(_options(planner))}
 
 
 def _safe_fault(error: BaseException) -> PlanFaultError:

@@ -1,9 +1,10 @@
 """From what a user types after ``--planner`` to something that answers observations."""
 
+import contextlib
 import re
 import shlex
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,9 +19,19 @@ from cfgen.core.sanitize import MAX_CHARS, visible
 from cfgen.models.limits import TERMS
 from cfgen.models.registry import MODELS
 from cfgen.planners.answer import PlanFaultError, check_response
+from cfgen.planners.external import Command, Server
 from cfgen.planners.fingerprint import file_hash, of_command
 from cfgen.planners.outputs import Outputs
-from cfgen.planners.process import PlannerProcess, PlannerStartError, adapter
+from cfgen.planners.process import (
+    Answers,
+    AskedPlanner,
+    PlannerObject,
+    PlannerProcess,
+    PlannerStartError,
+    adapter,
+    parts_of,
+    spec_of,
+)
 from cfgen.planners.prompts import load_files
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 from cfgen.planners.runtime import Runtime, network_record
@@ -45,9 +56,6 @@ PLANNERS = Registry(
     "cfgen.planners.vlm:model_planner",
     extras={"alpamayo": Extra("", "alpamayo1_5|alpamayo_r1"), "navsim": Extra("", "navsim")},
 )
-
-
-Answers = Sequence[str | Response | PlanFaultError]
 
 
 @dataclass(frozen=True)
@@ -180,33 +188,15 @@ def _in_process(
         planner = factory(**(options or {}))
     except TypeError as error:
         raise InputError(f"planner '{spec}': options {dict(options or {})} do not fit ({error})") from error
-    replays = bool(getattr(planner, "replays_log", False))
     needs = _checked_needs(spec, planner)
 
     def ask(observations: Sequence[Observation]) -> Answers:
         return [_ask_one(planner, observation) for observation in observations]
 
-    own_name = str(getattr(planner, "name", spec))
     return OpenPlanner(
-        identifier(name or own_name), spec, identity, needs, ask, "none", replays, trusted=True,
+        identifier(name or str(getattr(planner, "name", spec))), spec, identity, needs, ask, "none",
+        replays_log=bool(getattr(planner, "replays_log", False)), trusted=True,
         sight="runs in this process", network=current().words("Python's sockets refused in this process"),
-    )  # fmt: skip
-
-
-def _instance(planner: Planner, options: dict[str, Any], name: str | None, max_chars: int) -> OpenPlanner:
-    from cfgen.planners.process import ask_instance, fingerprint_of, parts_of, spec_of
-
-    if options:
-        raise InputError("planner_options are for a name or a class; an object was made with its own")
-    spec = spec_of(planner)
-    needs = _without_truth(_checked_needs(spec, planner), spec)
-    own_name = name or str(getattr(planner, "name", "") or type(planner).__name__)
-    ask = partial(ask_instance, planner, max_chars)
-    parts = parts_of(planner)
-    return OpenPlanner(
-        identifier(own_name), spec, hash_json({"spec": spec, **parts}), needs, ask, "none",
-        network=_warn_unconfined(spec, "Python's sockets refused in this process"), fingerprint=fingerprint_of(parts),
-        sight="runs in this process: nothing is hidden from it",
     )  # fmt: skip
 
 
@@ -215,6 +205,18 @@ def _ask_one(planner: Planner, observation: Observation) -> str | Response | Pla
         return check_response(planner.plan([observation])[0])
     except PlanFaultError as fault:
         return fault
+
+
+def _instance(planner: Planner, options: dict[str, Any], name: str | None, max_chars: int) -> OpenPlanner:
+    if options:
+        raise InputError("planner_options are for a name or a class; an object was made with its own")
+    spec, parts = spec_of(planner), parts_of(planner)
+    asked = PlannerObject(planner, _checked_needs(spec, planner), max_chars)
+    return _opened(
+        spec, name or str(getattr(planner, "name", "") or type(planner).__name__), asked, parts, "none",
+        network=_warn_unconfined(spec, "Python's sockets refused in this process"),
+        sight="runs in this process: nothing is hidden from it",
+    )  # fmt: skip
 
 
 def _checked_needs(spec: str, planner: object) -> Requirements:
@@ -233,82 +235,78 @@ def _isolated(
     limits: tuple[float, int, float],
     runtime: Runtime,
 ) -> OpenPlanner:
-    try:
+    where = f" under --python {shlex.join(runtime.python)}" if runtime.python else ""
+    with _named_start(f"{spec}'{where}"):
         sends = adapter(spec) if runtime.python and spec in PLANNERS.builtin else {}
         planner = PlannerProcess(target[0], target[1], *limits, runtime, sends)
-    except PlannerStartError as error:
-        where = f" under --python {shlex.join(runtime.python)}" if runtime.python else ""
-        raise InputError(f"planner '{spec}'{where}: {error}") from error
-    try:
-        needs = _without_truth(planner.needs, spec)
-    except InputError:
-        planner.close()
-        raise
-    restraint = "Python's sockets refused in the planner's process"
     consists = {**planner.fingerprint, **{f"sent {m}": hash_bytes(s.encode()) for m, s in sends.items()}}
     if runtime.trusted:  # what it answers is the model's doing, not this environment's
         consists = {part: digest for part, digest in consists.items() if part.startswith("weights")}
     elif runtime.python:
         home = str(Path.home())
         consists["--python"] = hash_json([word.replace(home, "~") for word in runtime.python])
-    identity = {"spec": spec, "options": decisive, "fingerprint": consists}
-    return OpenPlanner(
-        identifier(name or spec),
-        spec,
-        hash_json(identity),
-        needs,
-        planner.plan,
-        close=planner.close,
-        network=_network_of(spec, runtime, restraint),
-        sight=runtime.sight_record(),
-        fingerprint={
-            "options": hash_json(decisive),
-            **recordable_options(decisive, PLANNERS.adapts(spec)),
-            **consists,
-        },
-        renew=(lambda: None) if runtime.trusted else planner.renew,
-        trusted=runtime.trusted,
-    )
+    parts = {
+        "options": hash_json(decisive),
+        **recordable_options(decisive, PLANNERS.adapts(spec)),
+        **consists,
+    }
+    return _opened(
+        spec, name, planner, parts, trusted=runtime.trusted, sight=runtime.sight_record(),
+        network=_network_of(spec, runtime, "Python's sockets refused in the planner's process"),
+    )  # fmt: skip
 
 
 def _program(spec: str, name: str | None, limits: tuple[float, int, float], runtime: Runtime) -> OpenPlanner:
-    from cfgen.planners.external import Command
-
-    runtime = replace(runtime, python=())
-    program = Command(spec.removeprefix("cmd:"), *limits, runtime)
-    consists = {
-        f"file {name}": file_hash(path) for name, path in of_command(spec.removeprefix("cmd:")).items()
-    }
-    return OpenPlanner(
-        identifier(name or spec),
-        spec,
-        hash_json({"spec": spec, "fingerprint": consists}),
-        program.needs,
-        program.plan,
-        close=program.close,
+    runtime, command = replace(runtime, python=()), spec.removeprefix("cmd:")
+    with _named_start(f"{spec}'"):
+        program = Command(command, *limits, runtime)
+    parts = {f"file {file}": file_hash(path) for file, path in of_command(command).items()}
+    return _opened(
+        spec, name, program, parts, sight=runtime.sight_record(),
         network=_network_of(spec, runtime, "the program is NOT held"),
-        sight=runtime.sight_record(),
-        fingerprint=consists,
-        renew=program.renew,
-    )
+    )  # fmt: skip
 
 
 def _server(spec: str, name: str | None, limits: tuple[float, int, float]) -> OpenPlanner:
-    from cfgen.planners.external import Server
-
-    server = Server(spec, *limits)
-    return OpenPlanner(
-        identifier(name or without_secrets(spec)),
-        without_secrets(spec),
-        hash_json({"spec": spec, "fingerprint": server.about} if server.about else {"spec": spec}),
-        server.needs,
-        server.plan,
-        "server",
-        close=server.close,
+    with _named_start(f"{spec}'"):
+        server = Server(spec, *limits)
+    return _opened(
+        without_secrets(spec), name, server, server.about, "server",
         network=current().words("its server was allowed; what that reaches is its own"),
         sight="a server: what it sees and remembers is its own",
-        fingerprint=server.about,
-    )
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _named_start(planner: str) -> Iterator[None]:
+    try:
+        yield
+    except PlannerStartError as error:
+        raise InputError(f"planner '{planner}: {error}") from error
+
+
+def _opened(
+    spec: str,
+    name: str | None,
+    planner: AskedPlanner,
+    parts: Mapping[str, str],
+    isolation: Isolation = "process",
+    *,
+    network: str,
+    sight: str,
+    trusted: bool = False,
+) -> OpenPlanner:
+    """Identified by its ``parts``; refused where it wants what only cfgen's own planners may know."""
+    if planner.needs.truth:
+        planner.close()
+        raise InputError(
+            f"planner '{spec}': needs.truth is for cfgen's own scripted responders; set it to False"
+        )
+    return OpenPlanner(
+        identifier(name or spec), spec, hash_json({"spec": spec, "fingerprint": dict(parts)}), planner.needs,
+        planner.plan, isolation, close=planner.close, renew=planner.renew, network=network, sight=sight,
+        fingerprint=parts, trusted=trusted,
+    )  # fmt: skip
 
 
 def _network_of(spec: str, runtime: Runtime, restraint: str) -> str:
@@ -322,14 +320,6 @@ def _warn_unconfined(spec: str, restraint: str) -> str:
             f"planner '{spec}': {current().asked} does not hold programs that it starts", stacklevel=2
         )
     return current().words(f"{restraint}; programs that it starts are NOT held")
-
-
-def _without_truth(needs: Requirements, spec: str) -> Requirements:
-    if needs.truth:
-        raise InputError(
-            f"planner '{spec}': needs.truth is for cfgen's own scripted responders; set it to False"
-        )
-    return needs
 
 
 def make_registered(name: str, options: Mapping[str, Any]) -> Planner:

@@ -19,7 +19,7 @@ from cfgen.inpaint.gemini_image.prompt import MOST_REWORDINGS, VERSION, write_pr
 from cfgen.inpaint.paste import blend, weights
 from cfgen.inpaint.protocol import Answer, InpainterRequirements, InpaintRequest, InpaintResult
 from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Picture, Turn
-from cfgen.models.batcher import Batcher, sayer
+from cfgen.models.batcher import Batcher
 from cfgen.models.client import Calls, Client
 from cfgen.models.gemini import Gemini, GeminiImage
 from cfgen.models.limits import PRICES, BudgetSpentError, Limits
@@ -91,7 +91,7 @@ class NanoBanana:
         size = batch_size or (256 if self._limits.batch else 2 * self._limits.concurrency)
         self.needs = InpainterRequirements(context=0.4, shadow=0.8, batch_size=size, processes=1, terms=TERMS)
         self._opened: Client | None = None
-        self._batching = (size, poll_s, sayer(quiet))
+        self._batching = (size, poll_s, quiet)
         self._models: list[Gemini] = [GeminiImage(model, base_url, timeout_s)]
         self._edits = self._asked(self._models[0])
         self._critic: Model | None = None
@@ -131,8 +131,8 @@ class NanoBanana:
     def _asked(self, model: Gemini) -> Model:
         if not self._limits.batch:
             return model
-        size, poll_s, say = self._batching
-        return Batcher(model, size, poll_s, self._limits.cache, say)
+        size, poll_s, quiet = self._batching
+        return Batcher(model, size, poll_s, self._limits.cache, quiet)
 
     @property
     def client(self) -> Client:

@@ -6,7 +6,6 @@ from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
 from cfgen.inpaint.gemini_image import inpainter
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.registry import create_inpainter
-from cfgen.models import gemini
 from cfgen.models.limits import Ledger
 from tests.inpaint.gemini_image.fake_images import (
     ImageServer,
@@ -36,17 +35,13 @@ def ask(server, tmp_path, *requests, **options):
     return create_inpainter("nano-banana", fixed | options).inpaint(requests)
 
 
-@pytest.mark.parametrize("inline", [True, False])
-def test_a_round_is_one_job(inline, tmp_path, monkeypatch):
-    if not inline:
-        monkeypatch.setattr(gemini, "INLINE_BYTES", 1000)
-        monkeypatch.setitem(inpainter.SIDES, "1K", 1600)  # some 9 MB, more than the SDK sends at once
+def test_a_round_is_one_job(tmp_path, monkeypatch):
+    monkeypatch.setitem(inpainter.SIDES, "1K", 1600)  # some 9 MB, more than the SDK sends at once
     with ImageServer(polls=3) as server:
         found = ask(server, tmp_path, *map(request, range(3)))
         assert ask(server, tmp_path, *map(request, range(3)))[0].report == found[0].report
     assert [type(f) for f in found] == [InpaintResult] * 3
     [job] = server.jobs.values()
-    assert job["inline"] is inline
     assert len(job["lines"]) == 3
     assert job["polls"] == 4
     assert not (tmp_path / "jobs").is_dir() or not list((tmp_path / "jobs").iterdir())
