@@ -228,7 +228,7 @@ class Channel:
     def __init__(self, source: int, sink: int, shared: int = -1) -> None:
         self.source, self.sink, self.shared = source, sink, shared
         self._map: mmap.mmap | None = None
-        self._unread = b""
+        self._unread = bytearray()
 
     def send(self, content: Any, arrays: Sequence[np.ndarray] = (), deadline: float | None = None) -> None:
         placed = bool(arrays) and self.shared >= 0
@@ -300,14 +300,18 @@ class Channel:
 
     def read_line(self, deadline: float, max_bytes: int) -> bytes:
         """Up to and with the next line feed; shorter only where the other side ended, or wrote too much."""
-        while b"\n" not in self._unread and len(self._unread) < max_bytes:
+        unread = self._unread
+        end = unread.find(b"\n") + 1
+        while not end and len(unread) < max_bytes:
             _wait(self.source, select.POLLIN, deadline)
             part = os.read(self.source, 2**16)
             if not part:
                 break
-            self._unread += part
-        line, feed, self._unread = self._unread.partition(b"\n")
-        return line + feed
+            end = len(unread) + part.find(b"\n") + 1 if b"\n" in part else 0
+            unread += part
+        line = bytes(unread[: end or len(unread)])
+        del unread[: len(line)]
+        return line
 
     def _read(self, buffer: Any, deadline: float | None, start: bytes = b"") -> Any:
         """Fill ``buffer``, which must begin with ``start``: rubbish is known before it has come to its end."""

@@ -164,24 +164,18 @@ def a(name: str) -> str:
 
 _PEOPLE = "pedestrian person people child worker driver officer flagger parent wheelchair"
 _RIDERS = "cyclist motorcycle motorcyclist scooter tricycle rider"
-_BODIES = "car van truck ambulance trailer vehicle"
-#: Things to mistake another for: name, height and width as a camera may see them in m, and words of things for which
-#: the name would be no clear mistake. A worker is a pedestrian too, and a car may pass for a van.
+_BODIES = "car van truck ambulance trailer vehicle bus tram engine tractor"
+#: Things to mistake another for: name, height in m, and words of things for which the name would be no clear mistake.
+#: A worker is a pedestrian too, and a car may pass for a van.
 _ALIKE = (
-    ("cyclist", 1.75, 1.0, _RIDERS),
-    ("pedestrian", 1.75, 0.6, _PEOPLE),
-    ("deer", 1.4, 1.2, "deer boar sheep horse"),
-    ("car", 1.5, 1.9, _BODIES),
-    ("van", 2.1, 2.2, _BODIES),
-    ("truck", 3.0, 2.5, f"{_BODIES} engine tractor"),
-    ("bus", 3.1, 2.6, "bus tram"),
-    ("mattress", 0.35, 1.6, "mattress"),
-    ("heap of rubble", 0.6, 1.8, "rubble rocks debris stones"),
-    ("cardboard box", 0.6, 0.8, "box boxes cartons"),
-    ("barrel", 0.9, 0.6, "barrel drum"),
-    ("dog", 0.7, 0.8, "dog"),
-    ("barrier", 1.0, 2.4, "barrier barricade roadblock"),
-    ("tree", 2.2, 6.0, "tree branch"),
+    ("mattress", 0.35, "mattress"),
+    ("cardboard box", 0.6, "box boxes cartons rubble rocks debris stones"),
+    ("barrel", 0.9, "barrel drum barrier barricade roadblock"),
+    ("deer", 1.4, "deer boar sheep horse dog"),
+    ("cyclist", 1.75, _RIDERS),
+    ("pedestrian", 1.75, _PEOPLE),
+    ("van", 2.1, _BODIES),
+    ("tree", 3.0, "tree branch"),
 )
 
 
@@ -221,11 +215,10 @@ def wrong_name(target: Target, name: str, rng: random.Random) -> str:
 
 
 def lookalike(target: Target, name: str) -> str:
-    """Anthing thing of about the same size, which nobody would call by that name."""
-    height, width = target.height, 2 * target.half_width
+    """Another thing of about the same height, which nobody would call by that name."""
     name_words = set(re.findall(r"\w+", name.lower()))
-    candidates = [(thing, h, w) for thing, h, w, fair in _ALIKE if not name_words & set(fair.split())]
-    return min(candidates, key=lambda o: abs(math.log(o[1] / height)) + 0.5 * abs(math.log(o[2] / width)))[0]
+    candidates = [(thing, height) for thing, height, fair in _ALIKE if not name_words & set(fair.split())]
+    return min(candidates, key=lambda candidate: abs(math.log(candidate[1] / target.height)))[0]
 
 
 # --- who answers ----------------------------------------------------------------------------------

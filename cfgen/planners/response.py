@@ -128,9 +128,14 @@ OUT_OF_SERVICE = (408, 425, 429, 502, 503, 504)
 _BROKEN_SERVICE = (500, 529)
 #: Python before 3.11 has no groups
 _GROUP: tuple[type, ...] = tuple(filter(None, [getattr(builtins, "BaseExceptionGroup", None)]))
-#: parts of the names by which clients of other packages call a connection that was lost; none need be installed
+#: packages of clients, which need not be installed, and parts of their names for a connection that was lost
+_CLIENTS = (
+    "aiohttp", "anthropic", "botocore", "google", "grpc", "httpcore", "httpx", "huggingface_hub", "mistralai", "ollama",
+    "openai", "requests", "tritonclient", "urllib3", "websockets", "zmq",
+)  # fmt: skip
 _LOST = (
     "connect", "network", "protocolerror", "readerror", "writeerror", "incompleteread", "unavailable", "closeerror",
+    "chunkedencoding", "clientpayload", "maxretry",
 )  # fmt: skip
 _LOST_CONNECTION = (
     ConnectionError,
@@ -169,20 +174,23 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _own_kind(error: BaseException) -> Failure | None:
-    module, name = type(error).__module__, type(error).__name__.lower()
-    foreign = module != "builtins" and not module.startswith("cfgen")
+    of_clients = [
+        c.__name__.lower() for c in type(error).__mro__ if c.__module__.partition(".")[0] in _CLIENTS
+    ]
+    names = " ".join(of_clients)
     if isinstance(error, http.client.InvalidURL):
         return None
-    if foreign and (status := _status(error)) is not None:
+    status = _status(error) if names or isinstance(error, urllib.error.HTTPError) else None
+    if status is not None:
         return "unavailable" if status in (*OUT_OF_SERVICE, *_BROKEN_SERVICE) else None
-    if isinstance(error, (TimeoutError, socket.timeout)) or (foreign and "timeout" in name):
+    if isinstance(error, (TimeoutError, socket.timeout)) or "timeout" in names or "deadlineexceeded" in names:
         return "timeout"
     # a file system that may not be written to is the planner's own business: it has a folder of its own
     full = isinstance(error, OSError) and error.errno in MACHINE - {errno.EROFS}
-    if full or isinstance(error, MemoryError) or name == "outofmemoryerror":
+    if full or isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return "machine"
-    lost = isinstance(error, _LOST_CONNECTION) or (foreign and any(part in name for part in _LOST))
-    return "unavailable" if lost or no_route(error) else None
+    lost = isinstance(error, _LOST_CONNECTION) or no_route(error) or any(part in names for part in _LOST)
+    return "unavailable" if lost else None
 
 
 def no_route(error: object) -> bool:

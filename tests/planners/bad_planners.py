@@ -42,36 +42,6 @@ class Prints(Good):
         return super().one(observation)
 
 
-class Rubbish(_Base):
-    def one(self, observation):
-        return "la la la"
-
-
-class Short(_Base):
-    def one(self, observation):
-        return Response("", np.zeros((23, 3)))
-
-
-class NotANumber(_Base):
-    def one(self, observation):
-        return Response("", np.full((24, 2), np.nan))
-
-
-class FarAway(_Base):
-    def one(self, observation):
-        return Response("", np.full((24, 2), 1e9))
-
-
-class SameTimes(_Base):
-    def one(self, observation):
-        return Response("", np.zeros((3, 2)), np.array([1.0, 1.0, 2.0]))
-
-
-class SixtyFive(_Base):
-    def one(self, observation):
-        return Response("", np.zeros((65, 3)))
-
-
 class OtherLanguage(_Base):
     def one(self, observation):
         return write_text("前方有一头鹿。", "为鹿减速。", "减速", "保持车道", constant_turn(5, 0))

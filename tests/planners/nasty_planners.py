@@ -106,10 +106,6 @@ class Nasty:
         return [ANSWERS[o.token]() for o in observations]
 
 
-class NoBatch(Nasty):
-    needs = Requirements(cameras=(), frame_times=(), batch_size=0)
-
-
 class Killed(Nasty):
     def plan(self, observations):
         import os

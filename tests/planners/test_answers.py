@@ -89,10 +89,9 @@ def test_words_are_kept_visible_and_bounded(answers):
     assert answers["long"].notes == ("text: 50000000 characters, only the first 100000 are kept",)
 
 
-@pytest.mark.parametrize(("name", "field"), [("NoBatch", "batch_size"), ("OddNeeds", "frame_times")])
-def test_needs_that_cannot_be_are_named_before_the_first_question(name: str, field: str):
-    with pytest.raises(InputError, match=f"nasty_planners:{name}': .*'{field}.*found"):
-        open_planner(f"tests.planners.nasty_planners:{name}")
+def test_needs_that_cannot_be_are_named_before_the_first_question():
+    with pytest.raises(InputError, match=r"nasty_planners:OddNeeds': .*'frame_times.*found"):
+        open_planner("tests.planners.nasty_planners:OddNeeds")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +172,7 @@ def test_a_program_with_a_long_line_or_odd_text_costs_its_question(tmp_path: Pat
         "    if 'ask' in o:\n"
         "        print(json.dumps({'needs': {'cameras': [], 'frame_times': []}}), flush=True)\n"
         "        continue\n"
-        "    n = {'long': 2000, 'flood': 40_000_000}.get(o['id'], 1)\n"
+        "    n = {'long': 2000, 'flood': 6_000_000}.get(o['id'], 1)\n"
         f"    print(json.dumps({{'id': o['id'], 'text': '\\ud83d' * n, 'waypoints': {POINTS}}}), flush=True)\n"
     )
     planner = open_planner(f"cmd:{sys.executable} {program}", max_chars=1000)

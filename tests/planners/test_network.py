@@ -13,14 +13,18 @@ import pytest
 import requests
 
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.process import ask_instance
-from cfgen.planners.protocol import Response
+from cfgen.planners.process import PlannerObject
+from cfgen.planners.protocol import Requirements, Response
 from cfgen.planners.registry import open_planner
 from cfgen.planners.response import transient_kind
 from tests.planners.nasty_planners import AskingPlanner
 from tests.planners.test_answers import question
 
 ASKED = httpx.Request("POST", "http://127.0.0.1:9/v1")
+
+
+def asked(planner: object, questions: list) -> list:
+    return PlannerObject(planner, Requirements(), 1000).plan(questions)
 
 
 def raised_from(cause: Exception, error: Exception) -> Exception:
@@ -108,7 +112,7 @@ def test_a_model_server_that_is_away_is_known_through_the_process_and_in_it():
     assert isinstance(fault, PlanFaultError)
     assert fault.kind == "unavailable"
     assert str(fault).startswith("raised ConnectionRefusedError: model server away (nasty_planners.py:")
-    same = ask_instance(AskingPlanner(), 1000, [question("a")])[0]
+    same = asked(AskingPlanner(), [question("a")])[0]
     hint = "; a planner has no network, not even this machine's, unless --planner-network gives it one"
     assert (fault.kind, str(fault).removesuffix(hint)) == (same.kind, str(same))
 
@@ -118,7 +122,7 @@ def test_a_fault_that_an_object_raises_is_its_failure_and_ends_nothing():
         def plan(self, observations):
             raise PlanFaultError("nothing to say")
 
-    assert str(ask_instance(Refuses(), 1000, [question("a")])[0]) == "nothing to say"
+    assert str(asked(Refuses(), [question("a")])[0]) == "nothing to say"
 
 
 class UnspeakableError(Exception):
@@ -162,7 +166,7 @@ def test_however_an_object_breaks_off_it_is_its_failed_answer(error: BaseExcepti
                 raise error
             return [Thorny() for _ in observations]
 
-    failed, fine = ask_instance(Breaks(), 1000, [question("a"), question("b")])
+    failed, fine = asked(Breaks(), [question("a"), question("b")])
     assert isinstance(failed, PlanFaultError)
     assert failed.kind == "error"
     assert str(failed).startswith(words)
@@ -179,6 +183,6 @@ def test_the_users_interrupt_is_no_answer_of_an_objects():
     )  # ignored where tests run in the background
     try:
         with pytest.raises(KeyboardInterrupt):
-            ask_instance(Stopped(), 1000, [question("a")])
+            asked(Stopped(), [question("a")])
     finally:
         signal.signal(signal.SIGINT, was)

@@ -42,7 +42,7 @@ def test_a_program_answers():
 @pytest.mark.parametrize(
     ("mode", "reason"),
     [
-        ("half", "died: exit code 0, last on stderr: ready to half|without an end"),
+        ("half", "exit code 0, last on stderr: ready to half|without an end"),
         ("noise", "expected a line of JSON, found b'loading"),
         ("wrong-id", "expected id 'a', found 'z'"),
         ("error", "the planner reported: no GPU"),
@@ -69,7 +69,7 @@ def test_a_program_that_hangs_is_ended():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (f"{PROGRAM} mute", "died: exit code 4"),
+        (f"{PROGRAM} mute", "exit code 4"),
         (f"{PROGRAM} greedy", r"needs: unknown fields \['wheels'\]"),
         ("cmd:/no/such/program", "cannot be started"),
         ("http://127.0.0.1:9", "connection failed"),

@@ -4,6 +4,7 @@ hazard, its place and its size in words; what comes back is laid over the crop a
 
 import asyncio
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -110,9 +111,9 @@ class NanoBanana:
         for model in self._models:
             current().require(model.host, _OWNER)
             model.check()
-        say = self._batching[2]
-        if say and self.options["model"] == DEFAULT_MODEL:
-            say(f"{_OWNER}: asks {DEFAULT_MODEL}; --inpainter-options model=NAME takes another")
+        if not self._batching[2] and self.options["model"] == DEFAULT_MODEL:
+            takes_another = "--inpainter-options model=NAME takes another"
+            print(f"{_OWNER}: asks {DEFAULT_MODEL}; {takes_another}", file=sys.stderr, flush=True)
 
     def can_draw(self, hazard: Hazard) -> bool:
         return hazard.kind == "null" or bool(hazard.prompt or hazard.name)
