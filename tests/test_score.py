@@ -140,7 +140,7 @@ def test_a_planner_on_the_command_line_and_its_name(out: Path):
     code, text, _ = score(out, "tests.planners.bad_planners:Good", "--name", "mine")
     assert code == 0
     assert "mine: 10 answers, 0 failed" in text
-    _, _, err = score(out, "tests.planners.bad_planners:Short", "--name", "mine")
+    _, _, err = score(out, "tests.planners.bad_planners:Throws", "--name", "mine")
     assert "has answers of another version of this planner" in err
 
 

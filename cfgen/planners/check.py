@@ -12,13 +12,9 @@ from cfgen.core.errors import InputError
 from cfgen.core.network import host_of
 from cfgen.models.registry import create_model
 from cfgen.planners.process import PlannerProcess, PlannerStartError
+from cfgen.planners.prompts import FILES
 from cfgen.planners.protocol import Observation
-from cfgen.planners.registry import (
-    PLANNERS,
-    identifier,
-    is_weightless,
-    open_planner,
-)
+from cfgen.planners.registry import PLANNERS, identifier, is_weightless, open_planner
 from cfgen.planners.serving import class_of
 from cfgen.planners.settings import PATIENCE
 
@@ -38,15 +34,16 @@ def check_planner(
         InputError: ``spec`` fits nothing that :func:`open_planner` takes, cannot be imported, or does not take
             ``options``.
     """
-    registered = spec in PLANNERS.names()
-    quick = is_weightless(spec)
     if spec.startswith("cmd:"):
-        _command(spec)
+        _check_command(spec)
     elif spec.startswith(("http://", "https://")):
         if not host_of(spec):
             raise InputError(f"planner '{spec}': expected http://HOST:PORT, found no host")
-    elif registered and not quick:
-        _named(spec, options)
+    elif PLANNERS.adapts(spec):
+        of_planner = ("look", *FILES)
+        create_model(spec, {key: v for key, v in options.items() if key not in of_planner}, "planner")
+    elif spec in PLANNERS.names() and not is_weightless(spec):
+        _check_signature(spec, PLANNERS.get(spec), options)
     elif ":" in spec and not spec.endswith(".jsonl"):
         _imported(spec, options, startup_s)
     else:  # opened here at once, or refused
@@ -54,22 +51,13 @@ def check_planner(
     return identifier(name or spec)
 
 
-def _command(spec: str) -> None:
+def _check_command(spec: str) -> None:
     try:
-        words = shlex.split(spec.removeprefix("cmd:"))
+        program = next(iter(shlex.split(spec.removeprefix("cmd:"))), "")
     except ValueError as error:
         raise InputError(f"planner '{spec}': expected a command line ({error})") from error
-    if not words or shutil.which(words[0]) is None:
-        raise InputError(
-            f"planner '{spec}': expected a program, found none called '{words[0] if words else ''}'"
-        )
-
-
-def _named(spec: str, options: Mapping[str, Any]) -> None:
-    if PLANNERS.adapts(spec):
-        create_model(spec, {key: value for key, value in options.items() if key != "look"}, "planner")
-    else:
-        _check_signature(spec, PLANNERS.get(spec), options)
+    if shutil.which(program) is None:
+        raise InputError(f"planner '{spec}': expected a program, found none called '{program}'")
 
 
 def _check_signature(spec: str, factory: Callable[..., Any], options: Mapping[str, Any]) -> None:

@@ -9,7 +9,6 @@ import http.client
 import json
 import shlex
 import socket
-import ssl
 import time
 import urllib.error
 import urllib.request
@@ -23,7 +22,7 @@ from cfgen.models.base import retry_after
 from cfgen.planners.answer import CheckedResponse, PlanFaultError
 from cfgen.planners.process import Answers, AskedPlanner, PlannerStartError
 from cfgen.planners.protocol import Observation, Requirements
-from cfgen.planners.response import OUT_OF_SERVICE, no_route
+from cfgen.planners.response import OUT_OF_SERVICE, no_route, transient_kind
 from cfgen.planners.runtime import Runtime, start
 from cfgen.planners.serialization import decode, decode_needs, encode
 from cfgen.planners.settings import LIMITS, PATIENCE
@@ -236,11 +235,6 @@ def _connection_fault(error: OSError | http.client.HTTPException, limit_s: float
     cause = getattr(error, "reason", None) or error
     if isinstance(cause, TimeoutError):
         return PlanFaultError(f"hung: no reply within {limit_s:g} s", "timeout")
-    kind: Failure = "answer"
-    if isinstance(cause, ConnectionRefusedError | socket.gaierror) or no_route(cause):
-        kind = "unreachable"
-    elif isinstance(cause, ssl.SSLError):
-        kind = "error"
-    elif isinstance(cause, OSError | http.client.IncompleteRead):  # RemoteDisconnected is one as well
-        kind = "unavailable"
+    away = isinstance(cause, ConnectionRefusedError | socket.gaierror) or no_route(cause)
+    kind: Failure = "unreachable" if away else transient_kind(cause) or "answer"
     return PlanFaultError(f"connection failed ({cause or type(cause).__name__})", kind)

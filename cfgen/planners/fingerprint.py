@@ -84,16 +84,10 @@ def changes(before: Mapping[str, str], current: Mapping[str, str]) -> list[str]:
 
 def weights(planner: Any) -> dict[str, str]:
     """Of what its attribute ``weights`` declares: a path, a text, or several of them."""
-    named = getattr(planner, "weights", None)
-    declarations = (
-        [named]
-        if isinstance(named, (str, os.PathLike))
-        else named
-        if isinstance(named, (list, tuple, set))
-        else []
-    )
+    named = getattr(planner, "weights", ())
+    several = isinstance(named, (list, tuple, set))
     parts = {}
-    for declaration in declarations:
+    for declaration in named if several else [named]:
         if not isinstance(declaration, (str, os.PathLike)):
             continue
         path = Path(declaration)

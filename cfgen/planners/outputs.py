@@ -88,7 +88,7 @@ def check_lines(path: Path, exports: Path, queries: Iterable[tuple[str, str, int
     """Warns of lines that answer no question.
 
     Args:
-        asked: case, arm and repeat of every question.
+        queries: case, arm and repeat of every question.
 
     Raises:
         InputError: no line of the file at ``path`` answers any of them. What else is wrong with it is told elsewhere.

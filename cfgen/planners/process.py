@@ -396,13 +396,11 @@ def _options(planner: Planner) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return all(map(_plain, value))
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _plain(item) for key, item in value.items())
-    return (
-        value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and value == value)
-    )
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _source(kind: type) -> str:

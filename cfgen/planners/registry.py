@@ -310,7 +310,7 @@ def _opened(
 
 
 def _network_of(spec: str, runtime: Runtime, restraint: str) -> str:
-    return (not runtime.no_network and _warn_unconfined(spec, restraint)) or network_record(runtime, "")
+    return (not runtime.no_network and _warn_unconfined(spec, restraint)) or network_record(runtime)
 
 
 def _warn_unconfined(spec: str, restraint: str) -> str:

@@ -395,15 +395,14 @@ def _pump(stream: IO[bytes], words: "deque[str]", echo_stderr: bool) -> None:
     words.append(" ".join(partial.decode("utf-8", "replace").split()))
 
 
-def network_record(runtime: Runtime, loose: str) -> str:
+def network_record(runtime: Runtime) -> str:
     """For the record: what it could reach and how that was held; "" where nothing was."""
     if runtime.isolated_network:
-        own = "the planner has a network of its own with nothing in it"
-        return current().words(own) or f"none ({own})"
-    if runtime.container:
-        named = (
-            f"--network {runtime.container_network}" if runtime.container_network else "its default network"
-        )
-        loose = f"{Path(runtime.python[0]).name}: {named}, as its command line gives it"
-        return current().words(loose) or (f"none ({loose})" if runtime.container_network == "none" else loose)
-    return current().words(loose)
+        held = "the planner has a network of its own with nothing in it"
+        return current().words(held) or f"none ({held})"
+    if not runtime.container:
+        return ""
+    network = runtime.container_network
+    named = f"--network {network}" if network else "its default network"
+    held = f"{Path(runtime.python[0]).name}: {named}, as its command line gives it"
+    return current().words(held) or (f"none ({held})" if network == "none" else held)

@@ -4,7 +4,7 @@ local model) has a planner that explains itself. Any registered model provider w
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,7 +138,8 @@ class Vlm:
         if self._prompt is not None:
             return await self._staged(self._prompt, observation)
         ask = question(observation, self._model.form)
-        reply = await self._reply(ask, observation, self._fits)
+        form = self._model.form
+        reply = await self._reply(ask, observation, lambda text: _is_plan(answer(Reply(text), form)))
         return reply if isinstance(reply, PlanFaultError) else answer(reply, self._model.form)
 
     async def _staged(self, prompt: Prompt, observation: Observation) -> Response | PlanFaultError:
@@ -152,7 +153,8 @@ class Vlm:
             ask = Ask(prompt.system, (turn,), "tags", {}, f"{observation.token}.{stage}")
 
             def fits(text: str, stage: str = stage, last: bool = last) -> bool:
-                return not last or _is_plan(self._parser, {**answers, stage: text}, observation)
+                replies = {**answers, stage: text}
+                return not last or _is_plan(parsed(self._parser, replies, observation, {}))
 
             reply = await self._reply(ask, observation, fits)
             if isinstance(reply, PlanFaultError):
@@ -174,13 +176,6 @@ class Vlm:
         if reply.finish != "complete":
             return PlanFaultError(f"the model's answer is {reply.finish} ({reply.reason})")
         return reply
-
-    def _fits(self, text: str) -> bool:
-        response = answer(Reply(text), self._model.form)
-        try:
-            return not isinstance(response, PlanFaultError) and bool(to_plan(response))
-        except PlanFaultError:
-            return False
 
 
 def question(observation: Observation, form: str) -> Ask:
@@ -217,10 +212,9 @@ def _pictures(observation: Observation) -> Iterator[str | Picture]:
         yield Picture(jpeg(image.pixels))
 
 
-def _is_plan(parser: Parser, answers: Mapping[str, str], observation: Observation) -> bool:
-    response = parsed(parser, answers, observation, {})
+def _is_plan(response: Response | PlanFaultError) -> bool:
     try:
-        return not isinstance(response, PlanFaultError) and bool(to_plan(response))
+        return bool(to_plan(response))
     except PlanFaultError:
         return False
 

@@ -49,12 +49,7 @@ def work(_: object):
 class Nosy:
     needs = Requirements(cameras=())
 
-    def __init__(self, asks: bool = False) -> None:
-        self.asks = asks
-
     def plan(self, observations):
-        if self.asks:
-            socket.create_connection(("127.0.0.1", int(os.environ["NOSY_PORT"])), timeout=2)
         said = json.dumps(tries()).replace('"', "'")
         return [write_text(said, "", "", "", constant_turn(5, 0)) for _ in observations]
 
