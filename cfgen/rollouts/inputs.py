@@ -49,7 +49,7 @@ def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> Queries:
         has = {"original", "rerun", *arms_there}
         built |= has
         lacking = {**missing_there, **lacking}
-        arms_of[case_id] = _shared(tuple(arm for arm in requested if arm in has))
+        arms_of[case_id] = tuple(arm for arm in requested if arm in has)
     if not arms_of:
         raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
     missing = sorted(set(arms) - built)
@@ -81,12 +81,6 @@ def arms_of_cases(store: Store) -> Iterator[tuple[str, str, tuple[str, ...], dic
         yield case_id, str(content.get("scene_id", "")), tuple(map(str, arms)), dict(missing)
 
 
-@lru_cache(maxsize=256)
-def _shared(arms: tuple[str, ...]) -> tuple[str, ...]:
-    """One tuple for all cases that have the same arms."""
-    return arms
-
-
 def question_seed(seed: int | str, case_id: str, arm: str, repeat: int) -> int:
     """The seed of one question, drawn alike in every arm.
 
@@ -105,7 +99,7 @@ class RolloutInputs:
         #: None: the planner is cfgen's own and may know which question it answers. Else mixed into seeds, and tokens
         #: are of chance
         self.salt: str | None = None
-        self._folder = lru_cache(maxsize=16)(self._load)
+        self._folder = lru_cache(maxsize=16)(lambda scene_id: load_scene(store.scene_dir(scene_id)))
 
     def check(self, questions: Iterable[RolloutInput], needs: Requirements) -> None:
         """Some scene has what the planner needs; one that lacks it is a fault of its questions alone.
@@ -157,7 +151,7 @@ class RolloutInputs:
             history=folder.scene.history,
             instruction=str(folder.scene.extra.get("instruction", "")),
             truth=_truth(case, arm) if needs.truth else None,
-            logged=self._logged(folder) if replays_log or needs.truth else None,
+            logged=folder.scene.future if replays_log or needs.truth else None,
         )
 
     def _token(self, key: QueryKey) -> str:
@@ -210,12 +204,6 @@ class RolloutInputs:
         """History and recorded future of the case's scene."""
         scene = self._folder(case.scene_id).scene
         return scene.history, scene.future
-
-    def _load(self, scene_id: str) -> SceneFolder:
-        return load_scene(self.store.scene_dir(scene_id))
-
-    def _logged(self, folder: SceneFolder) -> Motion | None:
-        return folder.scene.future
 
     def _images(
         self, question: RolloutInput, folder: SceneFolder, name: str, needs: Requirements

@@ -180,19 +180,14 @@ def _broken(planner: str, swapped: Swapped, fault: Fault) -> Intervention:
 
 
 def _judged(planner: str, swapped: Swapped, plan: Plan, baseline: Baseline) -> Intervention:
-    if swapped.target is not None:
-        distances = _apart(plan, swapped.own), _apart(plan, swapped.target)
-        return _record(
-            planner,
-            swapped,
-            followed=distances[1] < distances[0],
-            from_own_m=distances[0],
-            from_target_m=distances[1],
-            plan=plan,
-        )
-    does, did = (_does(swapped, p, baseline) for p in (plan, swapped.own))
     moved = _apart(plan, swapped.own)
-    return _record(planner, swapped, followed=does and not did, from_own_m=moved, plan=plan)
+    if swapped.target is not None:
+        to_target = _apart(plan, swapped.target)
+        followed, further = to_target < moved, {"from_target_m": to_target}
+    else:
+        does, did = (_does(swapped, p, baseline) for p in (plan, swapped.own))
+        followed, further = does and not did, {}
+    return _record(planner, swapped, followed=followed, from_own_m=moved, plan=plan, **further)
 
 
 def _record(planner: str, swapped: Swapped, **fields: object) -> Intervention:

@@ -136,7 +136,7 @@ class Queries(Sequence[RolloutInput]):
         return RolloutInput(self.case(key.case_id), key.arm, key.repeat)
 
     def only(self, condition: Callable[[QueryKey], bool]) -> "Queries":
-        """Those that are ``wanted``, in the same order."""
+        """Those that fulfil the ``condition``, in the same order."""
         places = (place for place in range(len(self)) if condition(self.key(place)))
         return self._pick(array("q", (self._picked[place] for place in places)))
 
@@ -184,7 +184,7 @@ class Queue:
     """Hands out ``keys`` in their order, claimed for as long as they are in hand.
 
     Args:
-        wanted: whether a question is still open; asked again once it is claimed, as another command may have put it.
+        is_open: whether a question is still to be put; asked once it is claimed, as another command may have put it.
         passed: told of each that another command has put. wait: told once how many others have in hand, when nothing
             else is left. scene: that of a case; each has one of its own unless told.
     """
@@ -218,7 +218,11 @@ class Queue:
             with self._lock:
                 if self._closed:
                     break
-                batch = self._fresh(size) or self._freed(size)
+                batch = self._fresh(size)
+                if not batch:  # what others had in hand and did not put after all
+                    self._aside.extend(self._elsewhere)
+                    self._elsewhere.clear()
+                    batch = self._fresh(size)
                 count = len(self._elsewhere)
                 if batch or not count:
                     return batch
@@ -257,19 +261,6 @@ class Queue:
             elif self._open(key):
                 batch[scene] = key
         self._aside.extendleft(reversed(put_off))
-        return list(batch.values())
-
-    def _freed(self, size: int) -> list[QueryKey]:
-        """Of what others had in hand: what they did not put after all."""
-        batch: dict[str, QueryKey] = {}
-        still: list[QueryKey] = []
-        for key in self._elsewhere:
-            scene = self._scene(key.case_id)
-            if len(batch) == size or scene in batch or not self._claims.take(_name(key)):
-                still.append(key)
-            elif self._open(key):
-                batch[scene] = key
-        self._elsewhere = still
         return list(batch.values())
 
     def _open(self, key: QueryKey) -> bool:

@@ -52,7 +52,7 @@ class Piece:
 
 
 class RemoteWorkers:
-    """See :class:`cfgen.rollouts.workers.Workers`; the planner is opened by the workers of ``pool`` alone."""
+    """As :class:`cfgen.rollouts.workers.LocalWorkers`; the planner is opened by the workers of ``pool`` alone."""
 
     def __init__(self, store: Store, options: ScoreOptions, pool: Pool) -> None:
         self._store, self._options, self._pool = store, options, pool
@@ -206,7 +206,9 @@ def ask(task: RemoteJob, piece: Piece) -> list[Rollout | None]:
     questions = Queries(store.case, {}, 1, piece.scenes)
     record = _StepRecorder(len(piece.keys))
     is_open = partial(is_wanted, store, task.name, options, task.since)
-    with Queue(store, task.name, iter(piece.keys), is_open, record.step, _wait, questions.scene) as queue:
+    with Queue(
+        store, task.name, iter(piece.keys), is_open, record.step, lambda _: None, questions.scene
+    ) as queue:
         replica = Replica(planner)
         worker = PlannerWorker(store, inputs, replica, questions, queue, record, options, opened.memory)
         worker.run(tests_determinism=piece.first)
@@ -226,10 +228,6 @@ def intervene_there(task: RemoteJob) -> dict[str, Rate]:
 
 def _salt(store: Store, planner: OpenPlanner) -> str | None:
     return None if planner.trusted else read_record(store.planner_run_path(planner.name), PlannerRun).salt
-
-
-def _wait(_: int) -> None:
-    pass
 
 
 class _StepRecorder(SharedProgress):

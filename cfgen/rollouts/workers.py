@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from cfgen.core.errors import InputError, StoreError, warn
 from cfgen.core.files import read_record
@@ -82,23 +81,8 @@ def _latest(store: Store, planner: OpenPlanner, first: PlannerRun) -> PlannerRun
 # --- copies on this machine -----------------------------------------------------------------------
 
 
-class Workers(Protocol):
-    """``planner`` is described: whether it can be asked here is theirs to know."""
-
-    @property
-    def planner(self) -> OpenPlanner: ...
-
-    def roll_out(self, inputs: RolloutInputs, questions: Queries) -> None:
-        """See :func:`cfgen.rollouts.runner.roll_out`."""
-        ...
-
-    def intervene(self, inputs: RolloutInputs, questions: Queries) -> Mapping[str, Rate]:
-        """See :func:`cfgen.rollouts.interventions.intervene`."""
-        ...
-
-
 class LocalWorkers:
-    """Copies of the planner, started by this process."""
+    """Copies of the planner, started by this process; :class:`cfgen.rollouts.remote.RemoteWorkers` has others."""
 
     def __init__(self, store: Store, options: ScoreOptions, replicas: Sequence[Replica]) -> None:
         self._store, self._options, self._replicas = store, options, replicas
