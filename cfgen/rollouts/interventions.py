@@ -121,14 +121,13 @@ def _swaps(store: Store, planner: str, question: RolloutInput) -> list[Swapped]:
         return []
     trace = own.trace
     swaps = []
-    if trace.longitudinal:
-        action = "set speed tracking" if trace.longitudinal in _SLOWING else "stop"
-        overwritten = trace.model_copy(update={"longitudinal": action})
-        swaps.append(Swapped(question, "longitudinal", overwritten, own, None))
-    if trace.lateral:
-        action = "lane change right" if trace.lateral.endswith("left") else "lane change left"
-        overwritten = trace.model_copy(update={"lateral": action})
-        swaps.append(Swapped(question, "lateral", overwritten, own, None))
+    opposites: tuple[tuple[Swap, str], ...] = (
+        ("longitudinal", "set speed tracking" if trace.longitudinal in _SLOWING else "stop"),
+        ("lateral", "lane change right" if trace.lateral.endswith("left") else "lane change left"),
+    )
+    for stage, action in opposites:
+        if getattr(trace, stage):
+            swaps.append(Swapped(question, stage, trace.model_copy(update={stage: action}), own, None))
     counterpart = _plan(store, planner, question, "hazard" if question.arm == "original" else "original")
     if counterpart is not None and _told_apart(own, counterpart):
         overwritten = Trace(scene=trace.scene, justification=counterpart.trace.justification)

@@ -199,35 +199,34 @@ def _nothing() -> None:
 
 def ask(task: RemoteJob, piece: Piece) -> list[Rollout | None]:
     """What was answered; None for a question that another command has put."""
-    opened, store, options = _open(task), Store(task.options.bench), task.options
-    planner = replace(opened.planner, name=task.name, hash=task.hash)
-    inputs = RolloutInputs(store, store.benchmark.seed)
-    inputs.salt = _salt(store, planner)
+    store, planner, inputs = _prepared(task)
     questions = Queries(store.case, {}, 1, piece.scenes)
     record = _StepRecorder(len(piece.keys))
-    is_open = partial(is_wanted, store, task.name, options, task.since)
-    with Queue(
-        store, task.name, iter(piece.keys), is_open, record.step, lambda _: None, questions.scene
-    ) as queue:
-        replica = Replica(planner)
-        worker = PlannerWorker(store, inputs, replica, questions, queue, record, options, opened.memory)
+    is_open = partial(is_wanted, store, task.name, task.options, task.since)
+    keys = iter(piece.keys)
+    with Queue(store, task.name, keys, is_open, record.step, lambda _: None, questions.scene) as queue:
+        worker = PlannerWorker(
+            store, inputs, Replica(planner), questions, queue, record, task.options, _open(task).memory
+        )
         worker.run(tests_determinism=piece.first)
     return record.found
 
 
 def intervene_there(task: RemoteJob) -> dict[str, Rate]:
-    opened, store, options = _open(task), Store(task.options.bench), task.options
-    planner = replace(opened.planner, name=task.name, hash=task.hash)
-    inputs = RolloutInputs(store, store.benchmark.seed)
-    inputs.salt = _salt(store, planner)
-    questions = arm_inputs(store, options.arms, options.repeats)
-    if part := shard_of(options.shard):
+    store, planner, inputs = _prepared(task)
+    questions = arm_inputs(store, task.options.arms, task.options.repeats)
+    if part := shard_of(task.options.shard):
         questions = questions.shard(*part)
-    return intervene_in_turn(store, inputs, planner, questions, options)
+    return intervene_in_turn(store, inputs, planner, questions, task.options)
 
 
-def _salt(store: Store, planner: OpenPlanner) -> str | None:
-    return None if planner.trusted else read_record(store.planner_run_path(planner.name), PlannerRun).salt
+def _prepared(task: RemoteJob) -> tuple[Store, OpenPlanner, RolloutInputs]:
+    store = Store(task.options.bench)
+    planner = replace(_open(task).planner, name=task.name, hash=task.hash)
+    inputs = RolloutInputs(store, store.benchmark.seed)
+    if not planner.trusted:
+        inputs.salt = read_record(store.planner_run_path(planner.name), PlannerRun).salt
+    return store, planner, inputs
 
 
 class _StepRecorder(SharedProgress):

@@ -87,21 +87,13 @@ def test_a_rate_limit_holds_everyone_back_and_a_fault_only_itself(
     assert started == [pytest.approx(held_back)]
 
 
-@pytest.mark.parametrize("kind", ["bad", "fatal"])
-def test_what_will_never_work_is_not_tried_again(clock, kind):
-    meter = Meter(Limits())
+@pytest.mark.parametrize(("kind", "tries"), [("bad", 1), ("fatal", 1), ("transient", 4)])
+def test_tries_are_one_more_than_retries_and_one_where_it_will_never_work(clock, jitter, kind, tries):
+    meter = Meter(Limits(retries=3))
     with pytest.raises(ModelError):
         reply_of(failing(kind), meter)
-    assert (meter.requests, clock.slept) == (1, [])
-
-
-@pytest.mark.parametrize("retries", [0, 1, 3])
-def test_tries_are_one_more_than_retries(clock, jitter, retries):
-    meter = Meter(Limits(retries=retries))
-    with pytest.raises(ModelError):
-        reply_of(failing(), meter)
-    assert meter.requests == 1 + retries
-    assert reply_of(failing(times=retries), Meter(Limits(retries=retries))).text == "fine"
+    assert meter.requests == tries
+    assert reply_of(failing(times=3), Meter(Limits(retries=3))).text == "fine"
 
 
 def test_requests_start_evenly_at_the_agreed_rate(clock):

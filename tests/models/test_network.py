@@ -188,14 +188,6 @@ def test_a_program_gets_a_network_of_its_own_where_the_system_permits_it(bench, 
     assert recorded == ("offline (the planner has a network of its own with nothing in it)",)
 
 
-@pytest.mark.usefixtures("_not_permitted")
-def test_where_the_system_does_not_permit_it_the_record_and_a_warning_say_so(listener):
-    with limited(Network(offline=True)), pytest.warns(UserWarning, match="--offline does not hold"):
-        planner = open_planner(f"cmd:{sys.executable} -m tests.models.nosy_planners")
-    planner.close()
-    assert planner.network == "offline (the program is NOT held; " + LOOSE
-
-
 def test_a_server_elsewhere_is_refused_before_it_is_asked():
     with limited(Network(offline=True)), pytest.raises(SetupError, match=r"talks to 192\.0\.2\.1"):
         open_planner("http://192.0.2.1:8000")

@@ -13,7 +13,7 @@ from cfgen.core.sanitize import plain_json, plain_numbers, plain_text, visible
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import open_planner
-from cfgen.planners.serialization import decode, decode_needs
+from cfgen.planners.serialization import decode_needs
 from cfgen.records import Motion
 from tests.planners.nasty_planners import ANSWERS, POINTS
 
@@ -155,14 +155,6 @@ def test_a_worker_that_the_machine_killed_is_told_from_one_that_died():
     assert "signal SIGKILL (out of memory?)" in str(fault)
 
 
-def test_answers_as_json_pass_the_same_door():
-    found = decode({"text": "\ud83d", "waypoints": POINTS, "report": {"x": float("nan")}})
-    assert found.text == "\\ud83d"
-    assert found.report == {"x": "nan"}
-    with pytest.raises(PlanFaultError, match="'waypoints': expected numbers"):
-        decode({"waypoints": [[int("9" * 400), 1]]})
-
-
 def test_a_program_with_a_long_line_or_odd_text_costs_its_question(tmp_path: Path):
     program = tmp_path / "program.py"
     program.write_text(
@@ -220,11 +212,6 @@ def test_where_two_lines_answer_one_question_the_last_counts_and_that_is_told(tm
     answer = planner.ask([question("a")])[0]
     assert to_plan(answer)[0] == "second"
     assert answer.notes == ("line 2 of o.jsonl counts, not line 1",)  # type: ignore[union-attr]
-
-
-def test_a_file_of_outputs_that_ends_early_is_named_with_its_line(tmp_path: Path):
-    with pytest.raises(InputError, match=r"line 2: expected a JSON object.*was its writer stopped"):
-        outputs(tmp_path / "o.jsonl", line("a"), line("b")[:40])
 
 
 def test_plain_values_have_bounds():

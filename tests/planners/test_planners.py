@@ -142,11 +142,18 @@ def test_outputs_are_found_by_token_and_by_case(tmp_path):
     assert "no line for this question" in str(answers[2])
 
 
-@pytest.mark.parametrize("line", ["{", "[1]", '{"text": "no name"}', ""])
-def test_a_bad_outputs_file_names_the_line(tmp_path, line: str):
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("{", "line 1: expected a JSON object.*was its writer stopped"),
+        ('{"text": "no name"}', "line 1"),
+        ("", "empty"),
+    ],
+)
+def test_a_bad_outputs_file_names_the_line(tmp_path, line: str, words: str):
     path = tmp_path / "mine.jsonl"
     path.write_text(line)
-    with pytest.raises(InputError, match=r"mine.jsonl"):
+    with pytest.raises(InputError, match=rf"mine.jsonl.*{words}"):
         open_planner(str(path))
 
 
