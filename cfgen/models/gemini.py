@@ -222,6 +222,8 @@ def _row(line: bytes) -> tuple[int, Any] | None:
     try:
         row = json.loads(line.decode("utf-8", "replace"))
         content = {name: row[name] for name in ("response", "error") if name in row}
+        if "error" in content:  # of its other fields the SDK knows none
+            content["error"] = {name: content["error"].get(name) for name in ("code", "message")}
         return _place(row["key"]), _types().InlinedResponse.model_validate(content)
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
