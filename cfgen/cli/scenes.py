@@ -182,10 +182,7 @@ def _show_import(
     from cfgen.scenes.show import write_contact_sheet
 
     log = open_log(out, reader, source, dict(options or {}))  # type: ignore[call-overload]
-    print(
-        f"{summary.written} scenes written to {out}, {summary.kept} were there already"
-        + (f", {summary.unknown} of them without a record of their options" if summary.unknown else "")
-    )
+    print(f"{summary.written} scenes written to {out}, {summary.kept} were there already")
     sheet = log.path.with_suffix(".jpg")
     if count := write_contact_sheet(summary.folders, sheet):
         print(

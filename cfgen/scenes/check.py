@@ -185,21 +185,19 @@ def in_lines(faults_of: Mapping[Path, list[Fault]]) -> Iterator[str]:
 
     Alike but for numbers and file names is told once: within a scene, and, of warnings and guessed cameras, within all.
     """
-    alike: dict[tuple[str, ...], dict[Path, list[Fault]]] = {}
+    alike: dict[tuple[str, ...], list[tuple[Path, Fault]]] = {}
     for path, faults in faults_of.items():
         for fault in faults:
-            alike.setdefault(_cause(path, fault), {}).setdefault(path, []).append(fault)
-    for group in sorted(alike.values(), key=_urgency):
-        (path, (first, *alike_in_scene)), *_ = group.items()
-        same = len({fault[1:] for faults in group.values() for fault in faults}) == 1
-        who = f"all {len(faults_of)} scenes" if len(group) == len(faults_of) else f"{len(group)} scenes"
-        where = str(path) if len(group) == 1 else who if same else f"{who}, such as {path}"
-        if 1 < len(group) < len(faults_of):
-            _, *names = (scene_path.name for scene_path in group)
-            also = f" (also {', '.join(names)})" if first.level == "error" else ""
-            where += f" ({path.name} to {names[-1]})" if same else also
-        alike_too = f" (and {len(alike_in_scene)} more alike)" if alike_in_scene else ""
-        yield f"{first.level}: {where}: {first.where}{alike_too}: {first.what}"
+            alike.setdefault(_cause(path, fault), []).append((path, fault))
+    for group in sorted(alike.values(), key=lambda group: _urgency(group[0][1], len(group))):
+        path, first = group[0]
+        scenes = list(dict.fromkeys(path.name for path, _ in group))
+        more = (
+            f" (and {len(group) - 1} more alike, in {len(scenes)} scenes: to {scenes[-1]})"
+            if group[1:]
+            else ""
+        )
+        yield f"{first.level}: {path}: {first.where}{more}: {first.what}"
 
 
 def _cause(path: Path, fault: Fault) -> tuple[str, ...]:
@@ -210,9 +208,8 @@ def _cause(path: Path, fault: Fault) -> tuple[str, ...]:
     return fault.level, scene_key, *(re.sub(r"\S*\d\S*", "#", text) for text in (where, words))
 
 
-def _urgency(group: Mapping[Path, list[Fault]]) -> tuple[int, bool, int]:
-    first = next(iter(group.values()))[0]
-    return ("fault", "error", "warning").index(first.level), _is_guess(first), len(group)
+def _urgency(fault: Fault, count: int) -> tuple[int, bool, int]:
+    return ("fault", "error", "warning").index(fault.level), _is_guess(fault), count
 
 
 def _is_guess(fault: Fault) -> bool:

@@ -10,7 +10,6 @@ import json
 import keyword
 import operator
 import os
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,15 +27,12 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-_HOW = "write like speed > 5 and road == 'junction', light in ('dusk', 'night') or not rain; or tag=value"
+_HOW = "write like speed > 5 and road == 'junction', light in ('dusk', 'night') or not rain"
 _LOOK = (
     "what frames show is looked for by cfgen scenes tag DIR (vehicles, people and animals with --perception-options "
     "things=fastestdet)"
 )
 _LONGEST = 2000
-#: ``tag=value`` for ``tag == 'value'``
-_SHORT = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)\s*([^\s()\[\],=<>!]*)")
-_QUOTED = re.compile(r"""('[^']*'|"[^"]*")""")
 _Test = Callable[[Mapping[str, Value]], bool]
 
 
@@ -79,32 +75,18 @@ def condition(text: str) -> Condition:
     Raises:
         InputError: it is none; says where.
     """
-    words = "".join(
-        piece if piece[:1] in ("'", '"') else _SHORT.sub(_spelt_out, piece)
-        for piece in _QUOTED.split(text.strip())
-    )
+    text = text.strip()
     try:
-        if len(words) > _LONGEST:
+        if len(text) > _LONGEST:
             raise ValueError("is longer than 2,000 characters")
-        tree = ast.parse(words, mode="eval").body
-        test = _test(tree, text.strip())
+        tree = ast.parse(text, mode="eval").body
+        test = _test(tree, text)
     except SyntaxError as error:
         raise InputError(f"'{text}': expected a condition, found {error.msg}; {_HOW}") from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"'{text}': {error}; {_HOW}") from error
     names = frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return Condition(text.strip(), names, test)
-
-
-def _spelt_out(short: re.Match[str]) -> str:
-    name, value = short.groups()
-    if not value:  # a text in quotes follows
-        return f"{name} == "
-    try:
-        literal = ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        literal = {"true": True, "false": False}.get(value.lower(), value)
-    return f"{name} == {(literal if isinstance(literal, (int, float)) else value)!r}"
+    return Condition(text, names, test)
 
 
 def _value(node: ast.expr) -> Any:
@@ -288,8 +270,15 @@ def matching(folder: Path, where: str) -> tuple[list[Tagged], list[Tagged]]:
     readable = [scene for scene in scenes if not scene.wrong]
     if not where:
         return scenes, readable
-    wanted_condition = _asked(where, scenes)
-    return scenes, [scene for scene in readable if _holds(wanted_condition, scene)]
+    asked = _asked(where, scenes)
+    matched = []
+    for scene in readable:
+        try:
+            if asked.holds(scene.tags):
+                matched.append(scene)
+        except InputError as error:
+            raise InputError(f"{scene.folder}: {error}") from error
+    return scenes, matched
 
 
 def _asked(text: str, scenes: list[Tagged]) -> Condition:
@@ -311,17 +300,6 @@ def _asked(text: str, scenes: list[Tagged]) -> Condition:
             f"such as {missing[0].folder}; run: cfgen scenes tag {missing[0].root}"
         )
     return parsed
-
-
-def _holds(required: Condition, scene: Tagged) -> bool:
-    """
-    Raises:
-        InputError: names the scene whose tag is of another kind.
-    """
-    try:
-        return required.holds(scene.tags)
-    except InputError as error:
-        raise InputError(f"{scene.folder}: {error}") from error
 
 
 def perceived_by(folder: Path, where: str) -> str:

@@ -48,9 +48,8 @@ class ImportSummary:
     written: int = 0
     #: the scenes' folders, those that were there already among them
     folders: list[Path] = field(default_factory=list)
-    #: there already from an earlier run, and those of them whose options no record names
+    #: there already from an earlier run
     kept: int = 0
-    unknown: int = 0
     #: drive or scene -> why it could not be read
     failed: dict[str, str] = field(default_factory=dict)
     #: what broke on a drive or scene that nobody expected
@@ -101,8 +100,6 @@ class ImportLog:
             options={key: plain(str(value)) for key, value in options.items()},
             settings={"reader": reader} | {f"--options {k}": plain(v) for k, v in settings.items()},
         )
-        #: scenes that are there already and that no record knows of
-        self.unknown = 0
 
     @property
     def path(self) -> Path:
@@ -129,7 +126,6 @@ class ImportLog:
             if path != self.path:
                 earlier.append((path, record))
         self._check_same(existing - own, [record for _, record in earlier])
-        self.unknown = len(existing - own)
         planned = set(scene_ids) - existing
         for path, record in earlier:  # what was deleted since, and is made again now
             if gone := planned & set(record.scenes):
@@ -311,7 +307,6 @@ def import_scenes(
             **({"--anonymize": f"{anonymizer.name} {dict(anonymizer.identity)}"} if anonymizer else {}),
         }
         log.begin([moment.scene_id for moment in chosen], settings)
-        summary.unknown = log.unknown
     progress = Progress("import", len(chosen), quiet)
     chosen.reverse()
     while chosen:  # a recording is let go, with what it holds open, after its last scene

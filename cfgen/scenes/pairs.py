@@ -87,11 +87,6 @@ def load_pairs(folder: Path) -> PairsFile:
         raise InputError(f"{path}: {explain(error)}; docs/validity.md has the format") from error
 
 
-def write_pairs(folder: Path, pairs: PairsFile) -> None:
-    """``pairs.json`` in ``folder``."""
-    write_bytes(folder / PAIRS_FILE, (pairs.model_dump_json(indent=1) + "\n").encode())
-
-
 # --- out of data sets that mark obstacles by pixel and name no class: all are debris unless told otherwise ---
 
 #: the cluster of WOD-E2E that these sets are made of
@@ -170,17 +165,11 @@ def import_pairs(reader: str, source: Path, out: Path, options: Options | None =
             continue
         for scene_name in filter(None, (name, clear, control)):
             _write_scene(out / "scenes" / scene_name, frames[scene_name])
-        places = [f"scenes/{scene_name}" if scene_name else "" for scene_name in (clear, name, control)]
-        pairs.append(
-            Pair(
-                id=name,
-                clear=places[0],
-                obstacle=places[1],
-                control=places[2],
-                hazard=options.hazard,
-                box_px=box,
-            )
-        )
+        places = {
+            role: f"scenes/{scene_name}" if scene_name else ""
+            for role, scene_name in (("clear", clear), ("obstacle", name), ("control", control))
+        }
+        pairs.append(Pair(id=name, hazard=options.hazard, box_px=box, **places))
     if not pairs:
         without = sum(box is None for box in boxes.values())
         raise InputError(
@@ -188,7 +177,7 @@ def import_pairs(reader: str, source: Path, out: Path, options: Options | None =
             f"found {len(boxes) - without} with and {without} without; name the pairs in a CSV (--clear)"
         )
     pairs_file = PairsFile(name=reader, source=reader, license="see the data set", pairs=tuple(pairs))
-    write_pairs(out, pairs_file)
+    write_bytes(out / PAIRS_FILE, (pairs_file.model_dump_json(indent=1) + "\n").encode())
     return pairs_file
 
 

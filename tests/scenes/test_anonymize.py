@@ -14,8 +14,7 @@ from cfgen.cli.main import main
 from cfgen.core.files import png_bytes, read_image
 from cfgen.core.hashing import hash_bytes
 from cfgen.core.paths import scenarios_dir
-from cfgen.perception.view import Thing
-from cfgen.scenes.anonymize import Anonymizing, Private, YuNet, _heads, blurred, create_anonymizer, plates
+from cfgen.scenes.anonymize import Anonymizing, Private, YuNet, blurred, create_anonymizer
 from cfgen.scenes.folder import load_scene
 from cfgen.storage.store import Store
 from tests.perception.tiny_onnx import tiny_onnx
@@ -114,20 +113,6 @@ def test_an_import_blurs_before_it_writes_and_links_to_nothing(corner: None, tmp
     assert folder.image()[12:44, 12:36].std() < 0.3 * noise.std()
     with pytest.raises(cfgen.InputError, match="--by-reference: links to frames as they are"):
         cfgen.import_scenes("image", tmp_path / "still.png", tmp_path / "x", by_reference=True, **kept)
-
-
-def test_heads_and_plates_are_parts_of_what_is_boxed():
-    things = [
-        Thing("person", (100.0, 100.0, 140.0, 200.0), 0.9),
-        Thing("person", (0.0, 0.0, 6.0, 15.0), 0.9),
-        Thing("car", (200.0, 100.0, 300.0, 160.0), 0.9),
-        Thing("car", (0.0, 100.0, 20.0, 112.0), 0.9),
-        Thing("dog", (0.0, 0.0, 50.0, 50.0), 0.9),
-    ]
-    [head] = _heads(things)
-    assert head.box == pytest.approx((107.9, 100, 132.1, 122))
-    [plate] = plates(things)
-    assert plate.box == pytest.approx((222, 119.2, 278, 151))
 
 
 def test_yunet_is_read_by_opencv_and_finds_at_both_scales(tmp_path: Path):

@@ -36,13 +36,6 @@ def test_a_right_calibration_is_not_spoken_of(hand):
     assert perceiver.asked == 2
 
 
-def test_a_second_check_looks_at_no_frame_again(hand, tmp_path):
-    folder, first, again = hand(), Painted(turned_by(0.2)), Painted(turned_by(0.2))
-    found = [check_folder(folder, perceiver=eyes, views_in=tmp_path / "views") for eyes in (first, again)]
-    assert found[0] == found[1]
-    assert (first.asked, again.asked) == (2, 0)
-
-
 @pytest.mark.parametrize(
     ("true", "says"),
     [

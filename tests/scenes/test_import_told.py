@@ -97,11 +97,6 @@ def test_scenes_of_other_options_do_not_pass_for_these(tmp_path, capsys):
     shutil.rmtree(scene)
     assert main([*command, "--frame-times", "0"]) == 0, "what was deleted may be made otherwise"
     assert main([*command, *same]) == 2, "and is what it then is"
-    record.unlink()
-    for left in (out / "imports").glob("*.json"):
-        left.unlink()
-    assert main([*command, *same]) == 0
-    assert "1 were there already, 1 of them without a record of their options" in capsys.readouterr().out
 
 
 def test_an_import_says_which_drives_have_speeds_in_other_units(tmp_path):

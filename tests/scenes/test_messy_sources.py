@@ -105,23 +105,6 @@ def test_names_that_are_not_utf_8(tmp_path, capsys):
     assert load_scene(find_scenes(tmp_path / "out")[0]).scene.source == r"image caf\udce9.jpg"
 
 
-def test_a_folder_that_may_not_be_read(tmp_path, monkeypatch, capsys):
-    kitti(tmp_path / "in")
-    closed = tmp_path / "in" / "2011_09_26" / "2011_09_26_drive_0002_sync"
-    scandir = os.scandir
-
-    def refusing(path="."):
-        if str(closed) in str(path):
-            raise PermissionError(13, "Permission denied", str(path))
-        return scandir(path)
-
-    monkeypatch.setattr(os, "scandir", refusing)
-    assert main(command("kitti-raw", tmp_path / "in", tmp_path / "out")) == 1
-    said = capsys.readouterr().out
-    assert "2 scenes written" in said
-    assert f"left out: {closed}: cannot list the folder (Permission denied)" in said
-
-
 def test_what_nobody_expected_is_a_fault(tmp_path, monkeypatch, capsys):
     from cfgen.scenes import drive
 

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from cfgen.core.errors import InputError
 from cfgen.geometry import camera as cam
 from cfgen.records import Camera
-from cfgen.scenes.importing import open_reader
 from tests.scene_truth import HEIGHT, MOUNTING, SECONDS, WIDTH, YAW_RATE, V, imported, poses
 
 FW = (0.0, 62.0, -0.8, -1.6, 0.25)
@@ -132,17 +130,6 @@ def test_physical_ai_av(tmp_path, monkeypatch):
         found = folders[0].frames_at(camera.name, asked)
         np.testing.assert_allclose([frame.t for frame in found], asked, atol=0.034)
         assert len({frame.image for frame in found}) == 4
-
-
-def test_physical_ai_av_faults(tmp_path):
-    with pytest.raises(InputError, match="expected a copy of PhysicalAI-Autonomous-Vehicles"):
-        open_reader("physical-ai-av", tmp_path, {})
-    write_physical_ai(tmp_path)
-    with pytest.raises(InputError, match="clip 'nope' is not in clip_index"):
-        open_reader("physical-ai-av", tmp_path, {"clips": "nope"})
-    (tmp_path / "labels/egomotion/egomotion.chunk_0000.zip").unlink()
-    with pytest.raises(InputError, match=r"expected clips with .*found none complete"):
-        open_reader("physical-ai-av", tmp_path, {})
 
 
 def test_ftheta_is_the_packages_away_from_the_axis():

@@ -141,10 +141,10 @@ def test_real_faults_come_first_and_what_is_alike_is_told_once(tmp_path):
     rare = Fault("warning", "history", "gap")
     lines = list(in_lines({a: [common, guesses[0]], b: [common, guesses[1]], c: [common, *wide, rare]}))
     assert lines == [
-        f"error: {c}: frame.png (and 2 more alike): {c}/frame.png: expected 9x8 pixels, found 8x8",
-        f"error: 2 scenes, such as {a} (also b): camera 'front': {guesses[0].what}",
+        f"error: {c}: frame.png (and 2 more alike, in 1 scenes: to c): {c}/frame.png: expected 9x8 pixels, found 8x8",
+        f"error: {a}: camera 'front' (and 1 more alike, in 2 scenes: to b): {guesses[0].what}",
         f"warning: {c}: history: gap",
-        "warning: all 3 scenes: future: none",
+        f"warning: {a}: future (and 2 more alike, in 3 scenes: to c): none",
     ]
 
 

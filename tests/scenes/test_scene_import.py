@@ -83,13 +83,6 @@ def test_a_short_drive_gives_one_scene_with_what_it_has():
     assert "history_extrapolated" not in scene.extra
 
 
-def test_poses_of_another_clock_are_refused():
-    broken = drive()
-    object.__setattr__(broken, "t", broken.t + 5000)
-    with pytest.raises(InputError, match="are both on one clock"):
-        broken.moments(3.0)[0].cut()
-
-
 class _Source:
     def __init__(self, *drives):
         self._drives = drives
@@ -204,18 +197,6 @@ def test_video_with_a_speed_file_and_a_calibration(tmp_path):
     assert scene.future.poses[-1][2] == pytest.approx(0.6, abs=1e-3)
 
 
-def test_image_sequence(tmp_path):
-    folder = tmp_path / "seq"
-    folder.mkdir()
-    for i in range(90):
-        Image.fromarray(np.full((54, 96, 3), i, np.uint8)).save(folder / f"{i:04d}.png")
-    import_scenes(open_reader("video", folder, {"fps": 10, "speed": 10}), tmp_path / "out", quiet=True)
-    found = load_scene(tmp_path / "out" / "seq_002000")
-    assert found.image().mean() == 20
-    with pytest.raises(InputError, match="--options fps=30"):
-        next(iter(open_reader("video", folder, {}).recordings()))()
-
-
 def test_single_images_are_marked_as_without_motion(tmp_path):
     Image.fromarray(np.zeros((54, 96, 3), np.uint8)).save(tmp_path / "still.png")
     import_scenes(open_reader("image", tmp_path / "still.png", {"fov_deg": 60}), tmp_path / "out", quiet=True)
@@ -231,7 +212,7 @@ def test_single_images_are_marked_as_without_motion(tmp_path):
     [
         ({"sped": 1}, "has no option 'sped'; it takes: speed, fps"),
         ({"fov_deg": "wide"}, "option 'fov_deg'.*found 'wide'"),
-        ({"fov_deg": 400}, "5 to 160 degrees, found 400"),
+        ({"fov_deg": 400}, "option 'fov_deg'.*160, found 400"),
         ({"horizon_row": 500}, "row inside the frame, or above it up to 40 degrees"),
         ({"speed": "nowhere.csv"}, r"nowhere\.csv: cannot be read"),
         ({"camera": "nowhere.json"}, "expected a file, found none"),

@@ -13,15 +13,15 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import file_bytes, reading
 from cfgen.scenes.drive import Drive, Opener, Stream
 from cfgen.scenes.readers.sources import camera_names, is_visible, numbered_images, openers_below
-from cfgen.scenes.readers.traffic import Vehicles, calibrated, from_rotation
+from cfgen.scenes.readers.traffic import Vehicles, axes, calibrated
 
 _FRONT = "front"
 _RATE_HZ = 10.0
 _AGAIN = "unpack the clip again"
 #: CARLA's axes are left-handed (x forward, y right, z up): the same with y to the left
-_MIRRORED = np.diag([1.0, -1.0, 1.0, 1.0])
-#: columns: CARLA's axes of a camera (x forward, y right, z up) in an image's (right, down, forward)
-_IMAGE_FROM_CAMERA = from_rotation([[0, 1, 0], [0, 0, -1], [1, 0, 0]], np.zeros(3))
+_MIRRORED = axes("x -y z")
+#: an image's axes (right, down, forward) of CARLA's of a camera (x forward, y right, z up)
+_IMAGE_FROM_CAMERA = axes("y -z x")
 
 
 class Bench2Drive:

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import explain, read_json
@@ -44,15 +44,21 @@ _NAMES = {
 }
 
 
+#: options of readers: horizontal field of view, degrees, m above the road, and degrees off the car's direction
+Fov = Annotated[float | None, Field(ge=5, le=160)]
+Height = Annotated[float | None, Field(ge=0.3, le=5)]
+Yaw = Annotated[float | None, Field(ge=-60, le=60)]
+
+
 @dataclass(frozen=True)
 class CameraOptions:
     """What the user says of the camera; None where nothing."""
 
     camera: str | None = None
-    fov_deg: float | None = None
-    camera_height_m: float | None = None
+    fov_deg: Fov = None
+    camera_height_m: Height = None
     horizon_row: float | None = None
-    yaw_deg: float | None = None
+    yaw_deg: Yaw = None
 
 
 class CameraFrom(NamedTuple):
@@ -99,16 +105,8 @@ def plain_camera(
         yaw_deg: > 0 looks left.
 
     Raises:
-        InputError: a value that no dashcam has.
+        InputError: a horizon that no dashcam has.
     """
-    if not 5 <= fov_deg <= 160:
-        raise InputError(
-            f"fov_deg: expected a horizontal field of view of 5 to 160 degrees, found {fov_deg:g}"
-        )
-    if not 0.3 <= camera_height_m <= 5:
-        raise InputError(f"camera_height_m: expected 0.3 to 5 m above the road, found {camera_height_m:g}")
-    if not -60 <= yaw_deg <= 60:
-        raise InputError(f"yaw_deg: expected -60 to 60 degrees off the car's direction, found {yaw_deg:g}")
     cx, cy = (width - 1) / 2, (height - 1) / 2
     row = cy if horizon_row is None else horizon_row
     focal = width / 2 / math.tan(math.radians(fov_deg) / 2)

@@ -18,11 +18,12 @@ from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Place, Stream
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.sources import VideoFrames, openers_below
+from cfgen.scenes.readers.traffic import axes
 
 Array = NDArray[np.float64]
 _WIDTH, _HEIGHT, _FOCAL = 1164, 874, 910.0
-#: columns: camera axes (right, down, forward) in the device frame (forward, right, down)
-_DEVICE_FROM_CAMERA = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+#: axes of the device (forward, right, down) of the camera's (right, down, forward)
+_DEVICE_FROM_CAMERA = axes("z x y")[:3, :3]
 #: GPS time starts on 1980-01-06 and is ahead of UTC by the leap seconds of 2017 to now
 _GPS_EPOCH, _WEEK_S, _LEAP_S = 315964800, 604800, 18
 _MOVING_MPS = 3.0

@@ -15,7 +15,7 @@ from cfgen.perception.camera import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.scenes.drive import Drive, Opener, Picture, Stream, raised, speeds_of
 from cfgen.scenes.folder import Image
-from cfgen.scenes.readers.camera_options import CameraOptions, camera_for
+from cfgen.scenes.readers.camera_options import CameraOptions, Fov, Height, Yaw, camera_for
 from cfgen.scenes.readers.sources import Shard, license_of, refused, shards_of, unlisted
 from cfgen.scenes.readers.traffic import from_quaternion
 
@@ -25,8 +25,8 @@ _TIMES = ("timestamp", "time", "t", "timestamp_ns", "timestamp_us")
 _POSES = ("pose", "ego_pose", "ego2global", "ego_to_world", "x,y,yaw", "x,y,heading", "x,y,theta")
 _SPEEDS = ("speed", "velocity", "v", "speed_mps")
 _DRIVES = ("drive", "log", "log_id", "episode_index", "episode", "sequence", "segment", "clip", "scene")
-#: a time counted since 1970 is above the first in ns, the second in us, the third in ms; the fourth is in s
-_UNITS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3), (1e9, 1.0))
+#: a time counted since 1970 is above this in s
+_ERA_S = 1e8
 _LOOKED_AT = 24
 _HINT = "name the columns with --options"
 
@@ -60,10 +60,10 @@ class HuggingFace:
         drive: str = "",
         quaternion: Literal["wxyz", "xyzw"] = "wxyz",
         camera: str | None = None,
-        fov_deg: float | None = None,
-        camera_height_m: float | None = None,
+        fov_deg: Fov = None,
+        camera_height_m: Height = None,
         horizon_row: float | None = None,
-        yaw_deg: float | None = None,
+        yaw_deg: Yaw = None,
         license: str = "",  # noqa: A002 - the option's name
         perceiver: Perceiver | None = None,
     ) -> None:
@@ -157,7 +157,7 @@ class HuggingFace:
             t=t,
             poses=poses,
             v=np.array(speeds) if len(speeds) == len(rows) else speeds_of(t, poses),
-            epoch=start if start > _UNITS[-1][0] else None,
+            epoch=start if start > _ERA_S else None,
             extra={TOLD: provenance},
             note=told_rows,
         )
@@ -191,14 +191,14 @@ def _seconds(values: list[Any]) -> Array:
     stamps = [value.timestamp() if isinstance(value, datetime) else value for value in values]
     t = np.array(stamps, float)
     finite = np.isfinite(t)
-    unit = next((unit for threshold, unit in _UNITS if finite.any() and t[finite].min() > threshold), 1.0)
-    if unit == 1.0:
+    # since 1970 in ns, us or ms; a double does not hold ns
+    per_s = next((10**n for n in (9, 6, 3) if finite.any() and t[finite].min() > _ERA_S * 10**n), 1)
+    if per_s == 1:
         return t
-    per_s = round(1 / unit)  # a double does not hold ns since 1970
     integers = np.array(
         [int(stamp) for stamp, is_finite in zip(stamps, finite, strict=True) if is_finite], np.int64
     )
-    t[finite] = integers // per_s + (integers % per_s) * unit
+    t[finite] = integers // per_s + integers % per_s / per_s
     return t
 
 

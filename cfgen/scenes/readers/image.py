@@ -13,7 +13,7 @@ from cfgen.core.files import read_image
 from cfgen.perception.camera import DOUBTS, GUESSED, TOLD, in_doubt
 from cfgen.perception.protocol import Perceiver
 from cfgen.scenes.drive import STILL, Drive, Opener, Stream
-from cfgen.scenes.readers.camera_options import CameraOptions, camera_for
+from cfgen.scenes.readers.camera_options import CameraOptions, Fov, Height, Yaw, camera_for
 from cfgen.scenes.readers.sources import IMAGE_SUFFIXES, image_files, openers, turned
 
 #: Diagonal of 35 mm film, mm; fields of view that are believed, degrees.
@@ -36,10 +36,10 @@ class ImageReader:
         self,
         source: Path,
         speed: float = 10.0,
-        fov_deg: float | None = None,
-        camera_height_m: float | None = None,
+        fov_deg: Fov = None,
+        camera_height_m: Height = None,
         horizon_row: float | None = None,
-        yaw_deg: float | None = None,
+        yaw_deg: Yaw = None,
         camera: str | None = None,
         still: bool = False,
         license: str = "",  # noqa: A002 - the option's name

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 #: of the inertial unit above the road, from the data set's sensor drawing
 _IMU_HEIGHT_M = 0.93
 _VEHICLES = {"Car", "Van", "Truck", "Tram", "Cyclist"}
-_LAT, _LON, _ALT, _ROLL, _PITCH, _YAW, _FORWARD_SPEED = 0, 1, 2, 3, 4, 5, 8
+_LAT, _LON, _ALT, _ROLL, _PITCH, _YAW, _FORWARD_SPEED = *range(6), 8
 
 
 class KittiRaw:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple
+from typing import IO, Annotated, Any, Literal, NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.core.files import check_no_pipe, reading
@@ -19,7 +20,14 @@ from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Picture, Stream, identifier, speeds_of
 from cfgen.scenes.readers.motion import Motion, Track, motion_along, turned_to_earth
 from cfgen.scenes.readers.sources import is_visible, unlisted, walk
-from cfgen.scenes.readers.traffic import calibrated, camera_matrix, from_quaternion, from_rotation, lowered
+from cfgen.scenes.readers.traffic import (
+    axes,
+    calibrated,
+    camera_matrix,
+    from_quaternion,
+    from_rotation,
+    lowered,
+)
 
 COMPRESSED = "sensor_msgs/msg/CompressedImage"
 IMAGES = (COMPRESSED, "sensor_msgs/msg/Image")
@@ -136,10 +144,8 @@ class Bag:
     def messages(self, topic: str) -> list[Message]:
         """All messages of a topic in order, one for each time."""
         by_stamp: dict[int, Any] = {}
-        for path, (schema, channel, message) in self._raw(topic):
-            with reading(path, f"messages on topic '{topic}'", _AGAIN):
-                content = self._decoded(path, channel.message_encoding, schema, message.data)
-                by_stamp.setdefault(self._stamp(message), content)
+        for message, content in self._contents(topic):
+            by_stamp.setdefault(self._stamp(message), content)
         if not by_stamp:
             raise self.lacks(f"messages on '{topic}', which has none", "record it too")
         return [Message(stamp, by_stamp[stamp]) for stamp in sorted(by_stamp)]
@@ -147,14 +153,15 @@ class Bag:
     def still(self) -> list[Any]:
         """Transforms between frames that do not move against each other (geometry_msgs/TransformStamped)."""
         topics = [topic for topic in self.topics(TRANSFORMS) if topic.endswith("static")]
-        transforms = []
-        for topic in topics:
-            for path, (schema, channel, message) in self._raw(topic):
-                with reading(path, f"transforms on topic '{topic}'", _AGAIN):
-                    transforms += self._decoded(
-                        path, channel.message_encoding, schema, message.data
-                    ).transforms
-        return transforms
+        return [
+            each for topic in topics for _, content in self._contents(topic) for each in content.transforms
+        ]
+
+    def _contents(self, topic: str) -> Iterator[tuple[Any, Any]]:
+        for path, (schema, channel, message) in self._raw(topic):
+            with reading(path, f"messages on topic '{topic}'", _AGAIN):
+                content = self._decoded(path, channel.message_encoding, schema, message.data)
+            yield message, content
 
     def _reader(self, path: Path) -> Any:
         if path not in self._readers:
@@ -198,36 +205,29 @@ class Bag:
 # --- the reader ---
 
 Array = NDArray[np.float64]
-#: columns: axes of an optical frame (right, down, forward) in a frame of the body (forward, left, up)
-_BODY_FROM_OPTICAL = from_rotation([[0, 0, 1], [-1, 0, 0], [0, -1, 0]], np.zeros(3))
+#: axes of a frame of the body (forward, left, up) of an optical one's (right, down, forward)
+_BODY_FROM_OPTICAL = axes("z -x -y")
 _Model = Literal["pinhole", "opencv", "fisheye"]
 _MODELS: dict[str, _Model] = {
     "plumb_bob": "opencv",
     "rational_polynomial": "opencv",
     "equidistant": "fisheye",
 }
-#: cv2 conversions to RGB of the encodings of sensor_msgs/Image that have one byte a channel
+#: bytes a pixel and cv2 conversions to RGB of the encodings of sensor_msgs/Image that have one byte a channel
 _TO_RGB = {
-    "rgb8": None,
-    "bgr8": cv2.COLOR_BGR2RGB,
-    "rgba8": cv2.COLOR_RGBA2RGB,
-    "bgra8": cv2.COLOR_BGRA2RGB,
-    "mono8": cv2.COLOR_GRAY2RGB,
-    "bayer_rggb8": cv2.COLOR_BayerRGGB2RGB,
-    "bayer_bggr8": cv2.COLOR_BayerBGGR2RGB,
-    "bayer_gbrg8": cv2.COLOR_BayerGBRG2RGB,
-    "bayer_grbg8": cv2.COLOR_BayerGRBG2RGB,
-    "yuv422": cv2.COLOR_YUV2RGB_UYVY,
-    "uyvy": cv2.COLOR_YUV2RGB_UYVY,
-    "yuv422_yuy2": cv2.COLOR_YUV2RGB_YUY2,
-    "yuyv": cv2.COLOR_YUV2RGB_YUY2,
-}
-#: bytes of a pixel where they are not four
-_WIDE = {"mono8": 1, "rgb8": 3, "bgr8": 3}
-_WIDE |= {
-    name: 1 if name.startswith("bayer") else 2
-    for name in _TO_RGB
-    if name.startswith(("bayer", "yuv", "uyvy"))
+    "rgb8": (3, None),
+    "bgr8": (3, cv2.COLOR_BGR2RGB),
+    "rgba8": (4, cv2.COLOR_RGBA2RGB),
+    "bgra8": (4, cv2.COLOR_BGRA2RGB),
+    "mono8": (1, cv2.COLOR_GRAY2RGB),
+    "bayer_rggb8": (1, cv2.COLOR_BayerRGGB2RGB),
+    "bayer_bggr8": (1, cv2.COLOR_BayerBGGR2RGB),
+    "bayer_gbrg8": (1, cv2.COLOR_BayerGBRG2RGB),
+    "bayer_grbg8": (1, cv2.COLOR_BayerGRBG2RGB),
+    "yuv422": (2, cv2.COLOR_YUV2RGB_UYVY),
+    "uyvy": (2, cv2.COLOR_YUV2RGB_UYVY),
+    "yuv422_yuy2": (2, cv2.COLOR_YUV2RGB_YUY2),
+    "yuyv": (2, cv2.COLOR_YUV2RGB_YUY2),
 }
 #: a log whose clock starts before this is a simulator's: no time of day
 _ERA_S = 1e9
@@ -251,9 +251,9 @@ class Mcap:
         images: str = "",
         odometry: str = "",
         fixes: str = "",
-        camera_height_m: float | None = None,
-        pitch_deg: float | None = None,
-        yaw_deg: float | None = None,
+        camera_height_m: Annotated[float | None, Field(gt=0, lt=10)] = None,
+        pitch_deg: Annotated[float | None, Field(ge=-45, le=45)] = None,
+        yaw_deg: Annotated[float | None, Field(ge=-180, le=180)] = None,
         base_height_m: float = 0.0,
         clock: Literal["header", "log"] = "header",
         license: str = "the recorder's own",  # noqa: A002 - the name of the option
@@ -273,7 +273,15 @@ class Mcap:
         self._images = [topic.strip() for topic in images.split(",") if topic.strip()]
         self._odometry, self._fixes, self._clock, self._license = odometry, fixes, clock, license
         self._base = float(base_height_m)
-        self._mounting = _stated(camera_height_m, pitch_deg, yaw_deg)
+        if camera_height_m is None and (pitch_deg, yaw_deg) != (None, None):
+            raise InputError(
+                "options pitch_deg, yaw_deg: expected camera_height_m beside them, found none: without it, "
+                "/tf_static says where the camera looks; give all three, or none"
+            )
+        self._mounting = None
+        if camera_height_m is not None:
+            turned = np.radians([pitch_deg or 0.0, yaw_deg or 0.0])
+            self._mounting = np.array(mounted(camera_height_m, *turned))
 
     def recordings(self) -> Iterable[Opener]:
         return self._bags
@@ -387,28 +395,6 @@ class Mcap:
         return camera_matrix(np.linalg.inv(pose) @ lowered(self._base))
 
 
-def _stated(height_m: float | None, pitch_deg: float | None, yaw_deg: float | None) -> Array | None:
-    """T_cam_ego by the options; None where they leave it to /tf_static."""
-    angles = {"pitch_deg": (pitch_deg, 45.0), "yaw_deg": (yaw_deg, 180.0)}
-    for name, (value, bound) in angles.items():
-        if value is None:
-            continue
-        if not abs(value) <= bound:
-            raise InputError(
-                f"option {name}: expected {-bound:g} to {bound:g} degrees, found {value:g}; correct it"
-            )
-        if height_m is None:
-            raise InputError(
-                f"option {name}: expected camera_height_m beside it, found none: without, /tf_static says where the "
-                "camera looks; give all three of camera_height_m, pitch_deg and yaw_deg, or none"
-            )
-    if height_m is None:
-        return None
-    if not 0 < height_m < 10:
-        raise InputError(f"option camera_height_m: expected 0 to 10 m, found {height_m:g}; correct it")
-    return np.array(mounted(float(height_m), np.radians(pitch_deg or 0.0), np.radians(yaw_deg or 0.0)))
-
-
 def _bags(source: Path, troubles: list[OSError]) -> list[list[Path]]:
     """The files of each drive: those of a rosbag2 folder belong together."""
     bags: list[list[Path]] = []
@@ -417,18 +403,8 @@ def _bags(source: Path, troubles: list[OSError]) -> list[list[Path]]:
             (folder / n for n in names if n.endswith(".mcap") and is_visible(n)),
             key=lambda path: (len(path.stem), path.stem),  # _2 comes before _10
         )
-        files = [file for file in files if not _twin(file, source)]
         bags += [files] if files and "metadata.yaml" in names else [[file] for file in files]
     return sorted(bags)
-
-
-def _twin(file: Path, source: Path) -> bool:
-    """Whether it is a link to another bag below ``source``, which is found by itself."""
-    return (
-        file.is_symlink()
-        and file.suffix == file.resolve().suffix
-        and file.resolve().is_relative_to(source.resolve())
-    )
 
 
 def _known(messages: list[Message], start: int) -> Array:
@@ -517,9 +493,7 @@ def _picture(bag: Bag, topic: str, index: int) -> Picture:
                 f"'{message.encoding}'; play the bag through image_proc and record its image_color"
             )
         rows = np.frombuffer(bytes(message.data), np.uint8).reshape(message.height, message.step)
-        channels = _WIDE.get(message.encoding, 4)
-        pixels = np.ascontiguousarray(rows[:, : message.width * channels]).reshape(
-            message.height, message.width, -1
-        )
-        code = _TO_RGB[message.encoding]
+        channels, code = _TO_RGB[message.encoding]
+        pixels = np.ascontiguousarray(rows[:, : message.width * channels])
+        pixels = pixels.reshape(message.height, message.width, -1)
         return np.asarray(pixels if code is None else cv2.cvtColor(pixels, code), np.uint8)

@@ -64,20 +64,7 @@ class NuScenes:
 
     def _scene(self, scene: Row) -> Drive:
         with reading(self._folder, f"whole rows for scene {scene.get('name', scene['token'])}", _AGAIN):
-            self._is_whole(scene)
             return self._drive(scene)
-
-    def _is_whole(self, scene: Row) -> None:
-        """Tables that end early leave a scene with holes, which would look like a car that glides."""
-        samples = sum(1 for row in self._tables["sample"] if row.get("scene_token") == scene["token"])
-        if samples != scene.get("nbr_samples", samples):
-            raise InputError(
-                f"{self._folder / 'sample.json'}: expected {scene['nbr_samples']} samples of scene {scene['name']}, "
-                f"found {samples}; the table is cut short, {_AGAIN}"
-            )
-        for row in self._data[scene["token"]]:
-            if row.get("next"):
-                self._row("sample_data", row["next"])
 
     def _row(self, table: str, token: str) -> Row:
         row: Row | None = self._by_token[table].get(token)

@@ -38,6 +38,12 @@ def from_rotation(rotation: ArrayLike, translation: ArrayLike) -> Array:
     return out
 
 
+def axes(names: str) -> Array:
+    """(4, 4) of a rotation (or mirror): each new axis by the old one that it is, such as "-y -z x"."""
+    rows = [np.eye(3)["xyz".index(name[-1])] * (-1 if name[0] == "-" else 1) for name in names.split()]
+    return from_rotation(rows, np.zeros(3))
+
+
 def headed(middle: ArrayLike, yaw: ArrayLike) -> Array:
     """(N, 4, 4) of places (N, 3) and angles (N,), rad, about z."""
     yaw, middle = np.asarray(yaw, float), np.asarray(middle, float).reshape(-1, 3)

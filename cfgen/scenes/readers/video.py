@@ -13,7 +13,7 @@ from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera
 from cfgen.scenes.drive import MEASURED, Drive, Opener, Stream
 from cfgen.scenes.folder import Image
-from cfgen.scenes.readers.camera_options import CameraOptions, camera_for
+from cfgen.scenes.readers.camera_options import CameraOptions, Fov, Height, Yaw, camera_for
 from cfgen.scenes.readers.motion import Motion, by_gps, constant, from_csv, measured
 from cfgen.scenes.readers.sources import VideoFrames, image_files, openers, size_of, upright
 
@@ -38,10 +38,10 @@ class VideoReader:
         source: Path,
         speed: float | str | None = None,
         fps: float | None = None,
-        fov_deg: float | None = None,
-        camera_height_m: float | None = None,
+        fov_deg: Fov = None,
+        camera_height_m: Height = None,
         horizon_row: float | None = None,
-        yaw_deg: float | None = None,
+        yaw_deg: Yaw = None,
         camera: str | None = None,
         gps: str = "",
         gps_offset_s: float = 0.0,

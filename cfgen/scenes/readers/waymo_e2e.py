@@ -15,7 +15,7 @@ from cfgen.records import Camera, Scene
 from cfgen.scenes.drive import HISTORY_S, Drive, Moment, Opener, Picture, Stream, raised
 from cfgen.scenes.readers.sources import refused, unlisted, walk
 from cfgen.scenes.readers.tfrecord import Message, RecordFile
-from cfgen.scenes.readers.traffic import calibrated, from_rotation, lowered
+from cfgen.scenes.readers.traffic import axes, calibrated, lowered
 
 Array = NDArray[np.float64]
 _AGAIN = "download it again"
@@ -23,7 +23,7 @@ _AGAIN = "download it again"
 _FRAME, _FUTURE, _PAST, _INTENT = 1, 5, 6, 7
 _CONTEXT, _IMAGES = 1, 4
 _NAME, _CALIBRATIONS = 1, 2
-_INTRINSIC, _EXTRINSIC, _WIDTH, _HEIGHT = 2, 3, 4, 5
+_INTRINSIC, _EXTRINSIC, _WIDTH, _HEIGHT = range(2, 6)
 _PIXELS = 2
 _X, _Y, _VX, _VY = 1, 2, 4, 5
 _CAMERAS = (
@@ -41,8 +41,8 @@ _INTENTS = ("unknown", "straight", "left", "right")
 _FRAMES_HZ, _STATES_HZ = 10.0, 4.0
 #: Below this speed the direction of travel is noise.
 _MOVING_MPS = 0.5
-#: columns: a Waymo camera's axes (forward, left, up) in an image's (right, down, forward)
-_IMAGE_FROM_CAMERA = from_rotation([[0, -1, 0], [0, 0, -1], [1, 0, 0]], np.zeros(3))
+#: an image's axes (right, down, forward) of a Waymo camera's (forward, left, up)
+_IMAGE_FROM_CAMERA = axes("-y -z x")
 
 
 class _Place(NamedTuple):
