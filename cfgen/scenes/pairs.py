@@ -165,11 +165,10 @@ def import_pairs(reader: str, source: Path, out: Path, options: Options | None =
             continue
         for scene_name in filter(None, (name, clear, control)):
             _write_scene(out / "scenes" / scene_name, frames[scene_name])
-        places = {
-            role: f"scenes/{scene_name}" if scene_name else ""
-            for role, scene_name in (("clear", clear), ("obstacle", name), ("control", control))
-        }
-        pairs.append(Pair(id=name, hazard=options.hazard, box_px=box, **places))
+        clear, obstacle, control = (f"scenes/{each}" if each else "" for each in (clear, name, control))
+        pairs.append(
+            Pair(id=name, clear=clear, obstacle=obstacle, control=control, hazard=options.hazard, box_px=box)
+        )
     if not pairs:
         without = sum(box is None for box in boxes.values())
         raise InputError(

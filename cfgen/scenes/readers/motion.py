@@ -300,7 +300,7 @@ def _place_in(words: str) -> tuple[float, float] | None:
 
 def _csv(path: Path) -> Track:
     rows = _csv_rows(path)
-    columns = {name.strip().lower(): name for name in (rows[0] if rows else {})}
+    columns = {name.strip().lower(): name for name in next(iter(rows), {})}
     usual = (
         ("t", "time", "timestamp"),
         ("lat", "latitude"),
@@ -312,28 +312,25 @@ def _csv(path: Path) -> Track:
     )
     if not (t and latitude and longitude):
         raise InputError(f"{path}: expected columns t (or time), lat and lon, found {list(columns)}")
-    absolute = False
     fixes = []
     for number, row in enumerate(rows, start=2):
         try:
-            seconds, is_utc = _csv_time(row[t].strip())
-            absolute = absolute or is_utc
             fix = [float(row[name].strip() or "nan") for name in (latitude, longitude)]
-            fixes.append((seconds, fix[0], fix[1], float(row[speed]) if speed else None))
+            fixes.append((_csv_time(row[t].strip()), fix[0], fix[1], float(row[speed]) if speed else None))
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"{path}: row {number}: expected times, degrees and m/s, found {error}"
             ) from error
-    return Track.of(path.name, fixes, absolute=absolute or (bool(fixes) and fixes[0][0] > 1e8))
+    return Track.of(path.name, fixes, absolute=bool(fixes) and fixes[0][0] > 1e8)
 
 
-def _csv_time(text: str) -> tuple[float, bool]:
-    """Seconds, and whether they are those of UTC."""
+def _csv_time(text: str) -> float:
+    """Seconds, of an ISO time those of UTC since 1970."""
     try:
-        return float(text), False
+        return float(text)
     except ValueError:
         when = datetime.fromisoformat(text)
-        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp(), True
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 def _csv_rows(path: Path) -> list[dict[str, str]]:
