@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -38,19 +37,10 @@ def scores_of(query: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def seconds_of(query: Mapping[str, Any], field: str) -> float | None:
-    """What the page measured; None where it did not.
-
-    Raises:
-        InputError: that can be no time.
-    """
-    value = query.get(field)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
-        raise InputError(
-            f"{field}: expected a number of seconds from 0, found {str(value)[:20]!r}; reload the page"
-        )
-    return round(float(value), 1)
+    """What the page measured; None where it did not."""
+    return (
+        None if query.get(field) is None else round(place.number_of(query, field, 0, sys.float_info.max), 1)
+    )
 
 
 # --- actions --------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy as np
 
 from cfgen.app.jobs import Say
 from cfgen.app.pictures import data_url
-from cfgen.app.place import Capabilities, placed, stage
+from cfgen.app.place import Capabilities, number_of, placed, stage
 from cfgen.benchmark.builder import CaseBuilder, Outcome, run_in_batches
 from cfgen.benchmark.context import BuildContext, WorkerSettings
 from cfgen.core.errors import InputError, StoreError
@@ -144,7 +144,7 @@ def draw(tool: Tool, query: Asked, say: Say) -> dict[str, Any]:
     frame = placing.folder.front_frame()
     key = camera.name, frame.t
     jpeg_grids = {key: placing.folder.jpeg_grid(frame)}
-    seed = _seed(context.store, placing.scene.scene_id, hazard.id, _number(query))
+    seed = _seed(context.store, placing.scene.scene_id, hazard.id, _try(query))
     job = EditJob(placing.scene, {key: placing.image}, hazard, placement, seed, jpeg_grids=jpeg_grids)
     result = context.edit(job)
     if isinstance(result, EditFailure):
@@ -177,7 +177,7 @@ def save(tool: Tool, query: Asked, who: str, say: Say) -> str:
         if builder.refusal:
             raise InputError(f"not saved: {builder.refusal}")
         builder.hazard = hazard
-        number = _number(query)
+        number = _try(query)
         seed = derive_seed(builder.seed, number)
         job = EditJob(builder.scene, builder.images, hazard, placement, seed, jpeg_grids=builder.jpeg_grids)
         for _, put_off in run_in_batches([builder.attempt(number, job)], context.edits):
@@ -235,12 +235,9 @@ def _seed(store: Store, scene_id: str, hazard_id: str, number: int) -> int:
     return derive_seed(derive_seed(store.benchmark.seed, scene_id, hazard_id, variant), number)
 
 
-def _number(query: Asked) -> int:
+def _try(query: Asked) -> int:
     """Which of the person's tries this is."""
-    number = query.get("seed", 0)
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 2**31:
-        raise InputError(f"seed: expected a whole number from 0, found {str(number)[:20]!r}")
-    return number
+    return int(number_of({"seed": 0, **query}, "seed", 0, 2**31 - 1))
 
 
 def _telling(tool: Tool, say: Say) -> BuildContext:

@@ -175,7 +175,7 @@ def suggest(store: Store, capabilities: Capabilities, query: Mapping[str, Any]) 
         InputError: nowhere in this scene; says why.
     """
     placing = stage(store.root, str(query.get("scene")))
-    seed, scene = int(_number(query, "seed", 0, 2**31)), placing.scene
+    seed, scene = int(number_of(query, "seed", 0, 2**31)), placing.scene
     hazard_id = str(query.get("hazard"))
     hazard = capabilities.hazard(hazard_id, seed)
     size = seed % (len(capabilities.sizes[hazard_id]) or 1)
@@ -245,7 +245,7 @@ def placed(
 ) -> tuple[Placement | None, list[str], Hazard]:
     """The pose that the page asks for, what speaks against it, and the hazard in the chosen size."""
     placing = stage(store.root, str(query.get("scene")))
-    hazard = capabilities.hazard(str(query.get("hazard")), int(_number(query, "size", 0, 1000)))
+    hazard = capabilities.hazard(str(query.get("hazard")), int(number_of(query, "size", 0, 1000)))
     pose = _pose(placing, hazard, query)
     band = store.benchmark.decel_band
     placement, faults = examine(
@@ -255,8 +255,8 @@ def placed(
 
 
 def _pose(placing: Stage, hazard: Hazard, query: Mapping[str, Any]) -> Pose:
-    s, lateral = _number(query, "s", 1.0, 110.0), _number(query, "lateral", -20.0, 20.0)
-    yaw = math.radians(_number(query, "heading", -180.0, 180.0))
+    s, lateral = number_of(query, "s", 1.0, 110.0), number_of(query, "lateral", -20.0, 20.0)
+    yaw = math.radians(number_of(query, "heading", -180.0, 180.0))
     speed = sum(hazard.motion.speed) / 2
     scene = placing.scene
     half = float(scene.extra.get("lane_width_m", POSES.lane_width_m)) / 2
@@ -267,7 +267,11 @@ def _pose(placing: Stage, hazard: Hazard, query: Mapping[str, Any]) -> Pose:
     return Pose(zone, s, lateral, yaw, speed, required_decel(hazard, scene.speed, speed, yaw, s))
 
 
-def _number(query: Mapping[str, Any], field: str, low: float, high: float) -> float:
+def number_of(query: Mapping[str, Any], field: str, low: float, high: float) -> float:
+    """
+    Raises:
+        InputError: it is no number, or none of that range.
+    """
     value = query.get(field)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
         raise InputError(f"{field}: expected a number from {low:g} to {high:g}, found {str(value)[:40]!r}")
@@ -278,4 +282,4 @@ def _pair(query: Mapping[str, Any], field: str) -> tuple[float, float]:
     value = query.get(field)
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         raise InputError(f"{field}: expected two numbers, found {str(value)[:40]!r}")
-    return _number({field: value[0]}, field, -1e5, 1e5), _number({field: value[1]}, field, -1e5, 1e5)
+    return number_of({field: value[0]}, field, -1e5, 1e5), number_of({field: value[1]}, field, -1e5, 1e5)

@@ -120,11 +120,11 @@ def validate_real(
     """
     from cfgen.benchmark.real_pairs import pairs_benchmark
     from cfgen.library import score
-    from cfgen.library.validity import default_root, real_validity
+    from cfgen.library.validity import real_validity
     from cfgen.storage.store import Store
 
-    place = Path(folder)
-    store = pairs_benchmark(place, Path(out) if out else default_root(place))
+    place = Path(folder).resolve()
+    store = pairs_benchmark(place, Path(out) if out else place.with_name(f"{place.name}-bench"))
     run = score(
         store.root,
         planner,

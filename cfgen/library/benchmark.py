@@ -119,6 +119,11 @@ class Benchmark:
         """Names of those that gave verdicts."""
         return sorted(path.name for path in self.path.glob("verdicts/*") if path.is_dir())
 
+    def verdict_counts(self, planner: str) -> dict[str, int]:
+        """How many verdicts each judge gave on a planner, of those that gave any."""
+        counts = {name: len(self.store.verdict_paths(name, planner)) for name in self.judges}
+        return {name: count for name, count in counts.items() if count}
+
     def run(self, planner: str, judge: str | None = None) -> "Run":
         """What ``planner`` answered and how ``judge`` judged it; None takes the judge with the most verdicts.
 
@@ -212,21 +217,19 @@ class Run:
     @classmethod
     def open(cls, bench: "Benchmark", planner: str, judge: str | None = None) -> "Run":
         """See :meth:`cfgen.Benchmark.run`."""
-        store = bench.store
         if planner not in bench.planners:
             raise InputError(
                 f"planner '{planner}' was not scored in {bench.path}; expected one of: "
                 f"{', '.join(bench.planners) or 'none yet'}. Score it with: cfgen score {bench.path} "
                 f"--planner {planner}"
             )
-        counts = {name: len(store.verdict_paths(name, planner)) for name in bench.judges}
-        nonzero = {name: count for name, count in counts.items() if count}
-        if judge is not None and judge not in nonzero:
+        counts = bench.verdict_counts(planner)
+        if judge is not None and judge not in counts:
             raise InputError(
                 f"judge '{judge}' gave no verdict on '{planner}' in {bench.path}; expected one of: "
-                f"{', '.join(nonzero) or 'none yet'}"
+                f"{', '.join(counts) or 'none yet'}"
             )
-        return cls(bench, planner, judge or max(nonzero, key=lambda name: nonzero[name], default=""))
+        return cls(bench, planner, judge or max(counts, key=lambda name: counts[name], default=""))
 
     def is_same(self, run: "Run") -> bool:
         """Whether it is of the same planner in the same folder."""

@@ -15,6 +15,7 @@ from cfgen.metrics.intervals import Rate
 from cfgen.metrics.success import successes
 from cfgen.records import DIMENSIONS, Dimension
 from cfgen.reporting.section import Table
+from cfgen.reporting.sections.success import signed
 from cfgen.storage.store import MARKER
 
 _RULE = re.compile(
@@ -86,7 +87,7 @@ class Comparison:
                 name,
                 self._rate(self.a, name).percent(),
                 self._rate(self.b, name).percent(),
-                *_words(pair),
+                *signed(pair.difference),
                 str(pair.second_only),
                 str(pair.first_only),
                 f"{pair.p:.3f}",
@@ -159,7 +160,7 @@ class Comparison:
     def __repr__(self) -> str:
         name: Dimension = next((d for d in reversed(DIMENSIONS) if self.pairs[d].difference.n), "overall")
         pair = self.pairs[name]
-        difference, interval = _words(pair)
+        difference, interval = signed(pair.difference)
         return (
             f"Comparison({self.names[1]!r} against {self.names[0]!r}, judge {self.judge!r}): {name} {difference} "
             f"points (95% {interval}), p = {pair.p:.3f}, {pair.difference.n} cases"
@@ -246,11 +247,9 @@ def _shared_judge(a: Run, b: Run, judges: set[str]) -> str:
     counts: Counter[str] = Counter()
     judged: list[set[str]] = []
     for run in (a, b):
-        verdict_counts = {
-            name: len(run.bench.store.verdict_paths(name, run.planner)) for name in run.bench.judges
-        }
+        verdict_counts = run.bench.verdict_counts(run.planner)
         counts.update(verdict_counts)
-        judged.append({name for name, count in verdict_counts.items() if count})
+        judged.append(set(verdict_counts))
     shared = judged[0] & judged[1]
     if not shared or not judges <= shared or len(judges) > 1:
         lines = [
@@ -283,11 +282,3 @@ def _same_wording(a: Run, b: Run) -> None:
 
 def _events(run: Run, arm: str, dimension: Dimension) -> dict[str, float]:
     return successes([v for v in run.verdicts if v.arm == arm], dimension, run.scored)
-
-
-def _words(pair: Pair) -> tuple[str, str]:
-    """The difference and its interval, in points."""
-    difference = pair.difference
-    if difference.value is None or difference.low is None or difference.high is None:
-        return "-", "-"
-    return f"{100 * difference.value:+.1f}", f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}"

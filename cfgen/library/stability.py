@@ -137,7 +137,7 @@ def rank_stability(
             raw = {
                 p: planner_events
                 for p in (data.planners if planners else data.ranking)
-                if (planner_events := _events(data, p, judge, event))
+                if (planner_events := events_of(data, p, "hazard", event, judge))
             }
             events, floor = _above_floor(data, raw, judge, event)
             overall = _variant(data, judge, "all", events, len(variants), seed, floor)
@@ -167,7 +167,8 @@ def rank_stability(
     return Stability(event, tuple(variants), tuple(taus), items_of)
 
 
-def _events(data: ReportData, planner: str, judge: str, event: str, arm: str = "hazard") -> Events:
+def events_of(data: ReportData, planner: str, arm: str, event: str, judge: str = "") -> Events:
+    """case -> share of the repeats that count as an answer: by the drive alone, or a judge's strict success."""
     if event == "trajectory":
         return measured(data, planner, arm)
     return judged(data, planner, arm, next(d for d in DIMENSIONS if d == event), judge)
@@ -181,7 +182,7 @@ def _above_floor(
     names: set[str] = set()
     for planner, hazard in raw.items():
         controls = {
-            arm: control for arm in CONTROLS if (control := _events(data, planner, judge, event, arm))
+            arm: control for arm in CONTROLS if (control := events_of(data, planner, arm, event, judge))
         }
         floor = above_floor(hazard, controls, data.floor(planner), resamples=1)
         arms = (floor.worst,) if floor.kind == "worst" else floor.arms

@@ -1,6 +1,6 @@
 """Whether a planner's reasoning is consistent, edge by edge, and whether whoever says so can be trusted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -145,21 +145,15 @@ class PoolOptions(CheckerOptions):
 
         return build_pool(store, self.per_edge, self.seed, relations)
 
-    def relations(self, rubric: str) -> "tuple[Relation, ...]":
-        """Those that were named, or those that a rubric asks about.
+    def relations(self, answered: "Iterable[Relation]") -> "tuple[Relation, ...]":
+        """Those that were named, else all that are ``answered``.
 
         Raises:
-            InputError: no such relation, or one that this rubric does not ask about.
+            InputError: one is named that is not among them.
         """
-        from cfgen.traces.pool import RELATIONS
-        from cfgen.traces.probe import asked_of
-
-        expected = tuple(asked_of(rubric))
-        for edge in self.edges:
-            if edge not in RELATIONS or edge not in expected:
-                raise InputError(
-                    f"edges: expected some of {', '.join(expected)} (rubric {rubric}), found '{edge}'"
-                )
+        expected = tuple(answered)
+        if strange := next((edge for edge in self.edges if edge not in expected), None):
+            raise InputError(f"edges: expected some of {', '.join(expected)}, found '{strange}'")
         return tuple(r for r in expected if r in self.edges or not self.edges)
 
 
@@ -187,10 +181,10 @@ def _probe_traces(options: PoolOptions) -> "tuple[EdgeProbe, KnownPool]":
         Shortfall: the budget is spent. Nothing is written then.
     """
     from cfgen.storage.store import Store
-    from cfgen.traces.probe import probe_edges
+    from cfgen.traces.probe import asked_of, probe_edges
 
     checker = options.checker(options.bench)
-    pool = options.pool(Store(options.bench), options.relations(checker.rubric.name))
+    pool = options.pool(Store(options.bench), options.relations(asked_of(checker.rubric.name)))
     return probe_edges(options.bench, checker, pool, options.quiet, options.strict), pool
 
 
@@ -206,10 +200,8 @@ def _export_traces(options: ExportTracesOptions) -> "Exported":
     from cfgen.traces.pool import RELATIONS
 
     store = Store(options.bench)
-    relations = tuple(r for r in RELATIONS if r in options.edges or not options.edges)
-    if strange := sorted(set(options.edges) - set(relations)):
-        raise InputError(f"edges: expected some of {', '.join(RELATIONS)}, found '{strange[0]}'")
-    return export_known(store, options.pool(store, relations), options.out, options.allow_licenses)
+    pool = options.pool(store, options.relations(RELATIONS))
+    return export_known(store, pool, options.out, options.allow_licenses)
 
 
 check_traces = function_of(CheckTracesOptions, _check_traces)

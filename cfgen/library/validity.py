@@ -3,20 +3,20 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from cfgen.benchmark.real_pairs import CLEAR
 from cfgen.core.errors import InputError
+from cfgen.library.stability import events_of
 from cfgen.metrics.breakdown import DISTANCE_M, SPEED_KMH, bin_of
-from cfgen.metrics.intervals import Difference, Rate
-from cfgen.metrics.success import Events
+from cfgen.metrics.intervals import Rate
 from cfgen.metrics.validity import Validity, validity
 from cfgen.records import Dimension
 from cfgen.reporting.basis import judge_words
-from cfgen.reporting.data import ReportData, judged, measured
+from cfgen.reporting.data import ReportData
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.section import Table
+from cfgen.reporting.sections.success import signed
 from cfgen.storage.store import Store
 
 #: what counts as an answer to the obstacle: the drive alone, or a judge's strict success
@@ -55,9 +55,9 @@ class RealValidity:
                     _rate(result.real),
                     _rate(result.inserts),
                     _rate(insert_floor),
-                    *_difference(result.difference),
+                    *signed(result.difference),
                     str(result.unmatched),
-                    *_difference(result.paired),
+                    *signed(result.paired),
                     str(result.paired.n),
                 )
             )
@@ -79,7 +79,7 @@ class RealValidity:
     def cells(self) -> Table:
         """One row for each planner and cell that holds both."""
         rows = tuple(
-            (planner, *cell, _rate(c.real), _rate(c.inserts), *_difference(c.difference))
+            (planner, *cell, _rate(c.real), _rate(c.inserts), *signed(c.difference))
             for planner, result in self.planners.items()
             for cell, c in result.cells.items()
         )
@@ -141,8 +141,8 @@ def real_validity(
     theirs = read_report_data(inserts, planners) if inserts else None
     results, rates, floors = {}, {}, {}
     for planner in planners:
-        events = _events(ours, planner, "hazard", event)
-        inserted = _events(theirs, planner, "hazard", event) if theirs else {}
+        events = events_of(ours, planner, "hazard", event)
+        inserted = events_of(theirs, planner, "hazard", event) if theirs else {}
         if not events:
             raise InputError(
                 f"{real.root}: no {event} event of '{planner}' there; choose another event, or a judge"
@@ -161,15 +161,11 @@ def real_validity(
     return RealValidity(ours, theirs, event, match, results, rates, floors)
 
 
-def _events(data: ReportData, planner: str, arm: str, event: Event) -> Events:
-    return measured(data, planner, arm) if event == "trajectory" else judged(data, planner, arm, event)
-
-
 def _floor(data: ReportData | None, planner: str, event: Event) -> Rate:
     """Share of cases with the event where no obstacle is: in the null arm where a case has one, else in a rerun."""
     if data is None:
         return Rate.of(0, 0)
-    events = {**_events(data, planner, "rerun", event), **_events(data, planner, "null", event)}
+    events = {**events_of(data, planner, "rerun", event), **events_of(data, planner, "null", event)}
     return Rate.of(sum(events.values()), len(events))
 
 
@@ -194,14 +190,3 @@ def _same_scene(ours: ReportData, theirs: ReportData) -> Mapping[str, list[str]]
 
 def _rate(rate: Rate) -> str:
     return "-" if rate.value is None else f"{rate.percent()} ({rate.interval()}; {rate.n})"
-
-
-def _difference(difference: Difference) -> tuple[str, str]:
-    if difference.value is None or difference.low is None or difference.high is None:
-        return "-", "-"
-    return f"{100 * difference.value:+.1f}", f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}"
-
-
-def default_root(folder: Path) -> Path:
-    """Where the pairs' benchmark goes: beside the folder."""
-    return folder.resolve().with_name(f"{folder.resolve().name}-bench")

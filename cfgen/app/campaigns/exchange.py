@@ -9,26 +9,10 @@ from typing import Any
 from cfgen.app.campaigns.log import first, last, logs, merge
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record, write_bytes
-from cfgen.judge.calibrate import import_rows, parsed
+from cfgen.judge.calibrate import import_rows, parsed, read_csv
 from cfgen.records import ADJUDICATED, DIMENSIONS, Campaign, CampaignEntry, CampaignItem, CampaignLog
 from cfgen.storage.store import Store
 
-COLUMNS = (
-    *("rater", "planner", "case_id", "arm", "repeat", *DIMENSIONS, "note"),
-    *(
-        "at",
-        "seconds",
-        "paused",
-        "counts",
-        "place_shown",
-        "kept_anyway",
-        "campaign",
-        "item",
-        "kind",
-        "known",
-        "seat",
-    ),
-)
 UNKNOWN = "UNKNOWN"
 
 
@@ -45,7 +29,7 @@ def export(bench: Path, campaign: Campaign, out: Path) -> int:
     if not rows:
         raise InputError(f"campaign '{campaign.name}': nothing has been rated in {bench} yet")
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows([{k: _cell(v) for k, v in row.items()} for row in rows])
     write_bytes(out, text.getvalue().encode())
@@ -58,20 +42,10 @@ def read(file: Path) -> list[tuple[str, dict[str, str]]]:
     Raises:
         InputError: it cannot be read, or is none of them.
     """
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as stream:
-            ratings = [
-                (f"{file}, rating {n}", {k: _cell(v) for k, v in row.items() if k})
-                for n, row in enumerate(csv.DictReader(stream), 1)
-            ]
-    except (OSError, ValueError, csv.Error) as error:
-        raise InputError(f"{file}: expected ratings as CSV, found none ({error})") from error
-    lacking = [c for c in ("rater", "planner", "case_id", *DIMENSIONS) if ratings and c not in ratings[0][1]]
-    if lacking or not ratings:
-        raise InputError(
-            f"{file}: expected ratings with {', '.join(lacking or ['at least one row'])}, found none"
-        )
-    return ratings
+    rows = read_csv(file, ("rater", "planner", "case_id", *DIMENSIONS))
+    if not rows:
+        raise InputError(f"{file}: expected ratings, found none")
+    return [(f"{file}, line {n}", {k: _cell(v) for k, v in row.items() if k}) for n, row in rows]
 
 
 def import_ratings(bench: Path, file: Path, campaign: Campaign | None = None) -> int:
