@@ -51,13 +51,10 @@ def serve_app(
         str, "Address to listen on (default: $GRADIO_SERVER_NAME, else this machine only, 127.0.0.1)."
     ] = "",
     port: Annotated[int, "Port to listen on (default: $GRADIO_SERVER_PORT, else 7860)."] = 0,
-    auth: Annotated[
-        Names,
-        "[ROLE/]NAME:PASSWORD: ask for a login; role rater, curator or manager (default); repeatable. Others on this "
-        "machine can see a command line: rather give --users, or lines of the same form in $CFGEN_APP_USERS.",
-    ] = (),
     users: Annotated[
-        Place | None, "Ask for a login; the file has a line for each account, passwords hashed."
+        Place | None,
+        "Ask for a login; the file has a line for each account, passwords hashed. $CFGEN_APP_USERS holds such lines "
+        "too: [ROLE/]NAME:PASSWORD with the role rater, curator or manager (default).",
     ] = None,
     add_user: Annotated[
         str,
@@ -86,7 +83,7 @@ def serve_app(
     file = None if users is None else Path(users)
     if add_user:
         return _add_user(file, add_user)
-    accounts = _accounts(split(auth), file)
+    accounts = _accounts(file)
     host, port = _address(host, port, protected=bool(accounts) or open)
     from cfgen.app.api import ROOMS, Api
     from cfgen.app.campaigns.create import load
@@ -117,23 +114,21 @@ def _address(host: str, port: int, protected: bool) -> tuple[str, int]:
     host = host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1"
     if not (protected or is_loopback(host)):
         raise InputError(
-            f"--host {host}: others can reach it there, and there is no login; give --users FILE or "
-            "--auth NAME:PASSWORD, or say --open to let everybody in"
+            f"--host {host}: others can reach it there, and there is no login; give --users FILE, or "
+            "say --open to let everybody in"
         )
     return host, port or int(os.environ.get("GRADIO_SERVER_PORT") or 7860)
 
 
-def _accounts(logins: tuple[str, ...], file: Path | None) -> list["Account"]:
-    """Of the command line, the file and the environment."""
+def _accounts(file: Path | None) -> list["Account"]:
+    """Of the file and the environment."""
     from cfgen.app import accounts
 
-    listed = [accounts.parse(text, "--auth") for text in logins]
-    if file:
-        listed += accounts.read_file(file)
-        if not listed:
-            raise InputError(
-                f"{file}: holds no account; add one with: cfgen app --users {file} --add-user manager/NAME"
-            )
+    listed = accounts.read_file(file) if file else []
+    if file and not listed:
+        raise InputError(
+            f"{file}: holds no account; add one with: cfgen app --users {file} --add-user manager/NAME"
+        )
     listed += accounts.read(os.environ.get("CFGEN_APP_USERS", "").splitlines(), "CFGEN_APP_USERS")
     accounts.Logins(listed)  # no name twice
     return listed

@@ -14,7 +14,7 @@ sync_api = pytest.importorskip(
 from cfgen.app.accounts import parse  # noqa: E402
 from cfgen.app.server import serve  # noqa: E402
 from cfgen.core.hashing import hash_bytes  # noqa: E402
-from tests.app.rooms import room, settled  # noqa: E402
+from tests.app.rooms import placed, room  # noqa: E402
 
 MARKUP = '<img src=x onerror="window.pwned=1"><b>bold</b>'
 
@@ -68,15 +68,6 @@ def test_what_is_shown_is_the_exact_file(page, api) -> None:
     source = page.locator("#room-curate .stage img.over").get_attribute("src")
     served = hash_bytes(page.request.get(f"{page.url.rstrip('/')}/{source}").body())
     assert served in {case.files["augmented.png"] for case in api.store.cases()}
-
-
-def test_coming_back_shows_where_i_was(desk) -> None:
-    here = desk.locator("#room-curate")
-    desk.keyboard.press("ArrowRight")
-    sync_api.expect(here.locator("[data-state]")).to_contain_text("2 of")
-    desk.reload()
-    desk.wait_for_selector("#room-curate .cf-list li[aria-current]")
-    sync_api.expect(here.locator("[data-state]")).to_contain_text("2 of")
 
 
 def test_free_text_stays_text(desk) -> None:
@@ -139,16 +130,8 @@ def test_a_name_is_no_path_and_once_given_takes_no_more_keys(browser, url, api) 
 
 
 def test_place_by_click_and_keyboard(page, api) -> None:
-    here = room(page, "Place")
-    case = api.store.cases()[0]
-    page.wait_for_selector("#room-place [data-numbers] dd")
-    here.locator("[data-scene]").select_option(case.scene_id)
-    settled(here)
-    here.locator("[data-hazard]").select_option(case.hazard.id)
-    settled(here)
-    sync_api.expect(here.locator("[data-verdict]")).to_have_text("This place works.")
+    here = placed(page, api.store.cases()[0])
     before = here.locator("[data-s-out]").inner_text()
-    here.locator("[data-hazard]").blur()
     page.keyboard.press("i")
     sync_api.expect(here.locator("[data-s-out]")).not_to_have_text(before)
     page.keyboard.press("p")
@@ -164,16 +147,8 @@ def test_place_by_click_and_keyboard(page, api) -> None:
 
 
 def test_place_saves_a_case_that_then_is_in_the_queue(desk, api) -> None:
-    case = api.store.cases()[0]
     count = len(api.store.cases())
-    here = room(desk, "Place")
-    desk.wait_for_selector("#room-place [data-numbers] dd")
-    here.locator("[data-scene]").select_option(case.scene_id)
-    settled(here)
-    here.locator("[data-hazard]").select_option(case.hazard.id)
-    settled(here)
-    sync_api.expect(here.locator("[data-verdict]")).to_have_text("This place works.")
-    here.locator("[data-hazard]").blur()
+    here = placed(desk, api.store.cases()[0])
     desk.keyboard.press("Enter")
     sync_api.expect(here.locator("[data-job]")).to_contain_text("Saved as")
     assert len(api.store.cases()) == count + 1
@@ -216,7 +191,7 @@ def test_it_listens_on_this_machine_only(url) -> None:
 
 
 def test_with_a_login_nothing_is_told_before_it_and_the_name_is_the_login(api, browser) -> None:
-    app = serve(api, port=0, accounts=[parse("rater/carla:secret", "--auth")], block=False)
+    app = serve(api, port=0, accounts=[parse("rater/carla:secret", "users")], block=False)
     try:
         url = app.local_url.rstrip("/")
         with pytest.raises(urllib.error.HTTPError) as error:

@@ -51,8 +51,11 @@ def test_adding_an_account_says_what_it_replaces_and_what_it_lacks(
 
 
 @pytest.mark.parametrize("login", ["anna", "../x:secret", "king/anna:secret"])
-def test_a_login_without_a_proper_name_or_password_is_refused(bench: Path, login: str) -> None:
-    code, _, err = run("app", str(bench), "--auth", login)
+def test_a_login_without_a_proper_name_or_password_is_refused(
+    bench: Path, login: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CFGEN_APP_USERS", login)
+    code, _, err = run("app", str(bench))
     assert code == 2
     assert "expected" in err
     assert "secret" not in err

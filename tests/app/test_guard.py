@@ -265,7 +265,7 @@ def test_passwords_are_kept_hashed_and_salted(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=words):
             add(file, who, PASSWORD)
     assert file.read_text() == text
-    assert PASSWORD not in repr(parse(f"anna:{PASSWORD}", "--auth"))
+    assert PASSWORD not in repr(parse(f"anna:{PASSWORD}", "users"))
     with pytest.raises(InputError, match="at least 8"):
         add(file, "rater/ben", "short")
     assert file.read_text() == text
