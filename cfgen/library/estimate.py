@@ -1,7 +1,7 @@
 """What an experiment takes, before it begins: calls, money, time and disk. Rough on purpose, and it says on what."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -116,15 +116,8 @@ def _build(experiment: Experiment, store: Store | None) -> Step:
     if part.inpainter == "composite":
         return Step("build", 0, 0, 0.0, remaining * edits * _COMPOSITE_S / jobs, size)
     usd = _usd(part.inpainter_options, {"images": 1.0})
-    seconds = experiment.estimate.picture_s
-    return Step(
-        f"build ({part.inpainter})",
-        remaining * edits,
-        finished * edits,
-        None if usd is None else usd * remaining * edits,
-        None if seconds is None else seconds * remaining * edits,
-        size,
-    )
+    name, seconds = f"build ({part.inpainter})", experiment.estimate.picture_s
+    return replace(_step(name, remaining * edits, finished * edits, 1, usd, seconds), bytes=size)
 
 
 def _scene(folder: Path | None) -> tuple[int, float, float]:
