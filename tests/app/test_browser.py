@@ -1,6 +1,5 @@
 """The app in Chromium on loopback: every room, by keyboard, at desk and tablet width."""
 
-import re
 import urllib.error
 import urllib.request
 
@@ -209,28 +208,3 @@ def test_with_a_login_nothing_is_told_before_it_and_the_name_is_the_login(api, b
         page.close()
     finally:
         app.close()
-
-
-def test_two_browsers_on_one_case_keep_both_decisions(browser, url, api) -> None:
-    pages = []
-    for name in ("dora", "emil"):
-        page = browser.new_page()
-        page.add_init_script(f"localStorage.setItem('cfgen.name', '{name}')")
-        page.goto(url)
-        page.wait_for_selector("#room-curate .cf-list li[aria-current]")
-        pages.append(page)
-    case_id = api.store.cases()[0].case_id
-    pages[0].keyboard.press("a")
-    sync_api.expect(pages[0].locator("#room-curate [data-counts] b")).to_have_text(re.compile("^1 of"))
-    pages[1].keyboard.press("r")
-    pages[1].wait_for_selector("dialog[open]")
-    pages[1].keyboard.press("1")
-    sync_api.expect(pages[1].locator("#room-curate [data-counts] small")).to_contain_text("1 rejected")
-    reviews = api.call({"do": "item", "id": case_id, "name": "dora"})["ok"]["reviews"]
-    assert [(r["who"], r["decision"]) for r in reviews if r["who"] in ("dora", "emil")] == [
-        ("dora", "accept"),
-        ("emil", "reject"),
-    ]
-    for page in pages:
-        page.close()
-    api.call({"do": "undo", "name": "emil"})

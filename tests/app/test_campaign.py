@@ -12,7 +12,6 @@ from cfgen.app.api import Api
 from cfgen.app.campaigns.create import create, load
 from cfgen.app.campaigns.exchange import export, import_ratings
 from cfgen.app.campaigns.figures import figures
-from cfgen.app.campaigns.gold_answers import GOLD_KINDS, feasible, known_rollouts, lent
 from cfgen.app.campaigns.log import logs, seat_of
 from cfgen.app.rate import plans, read
 from cfgen.benchmark.verifying import Verification
@@ -22,7 +21,6 @@ from cfgen.judge.calibrate import calibrate
 from cfgen.records import DIMENSIONS, Rollout
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.sections.agreement import people_scores
-from cfgen.rollouts.inputs import RolloutInputs
 from tests.app.asking import ask, picture
 from tests.benches import run
 
@@ -112,22 +110,6 @@ def test_gold_is_a_rated_planners_answer_driven_otherwise_and_seen_once(api: Api
         begins[planner, task.case_id] += 1
     assert {planner for planner, _ in begins} == {"cruise", "logged"}
     assert set(begins.values()) == {1}
-
-
-def test_every_known_answer_begins_as_fast_as_the_plan_it_is_made_of(api: Api) -> None:
-    inputs, made = RolloutInputs(api.store, api.store.benchmark.seed), Counter()
-    for case in api.store.cases()[:2]:
-        for planner in ("cruise", "logged"):
-            of = lent(api.store, planner, case.case_id)
-            for kind in [k for k in GOLD_KINDS if feasible(inputs, case, k, of)]:
-                shown = plans(*known_rollouts(inputs, case, kind, of))
-                first, second = shown["speeds"]
-                assert (first[0], len(first)) == (second[0], len(second)), kind
-                made[kind] += shown["plans"][0] != shown["plans"][1]
-    stay = {"ignores", "notices_and_keeps_going", "promises_to_brake_and_keeps_going"}
-    assert {k for k, n in made.items() if not n} <= stay
-    assert not made["ignores"]
-    assert made["brakes_too_late"] > 0
 
 
 def test_a_campaign_that_cannot_be_is_explained(scored: Path, plan: Path, tmp_path: Path) -> None:

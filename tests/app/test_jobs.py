@@ -99,25 +99,6 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_a_long_job_of_one_keeps_nobody_else_waiting(root: Path, plugin: Path) -> None:
-    api, pose = opened(root, seconds=300)
-    long = ask(api, "generate", "anna", **pose)
-    until(lambda: ask(api, "job", job=long["id"])["state"] == "running")
-    behind = ask(api, "generate", "ben", **pose)
-    assert behind["words"] == "waiting for anna (draw)"
-    saved = ended(api, ask(api, "save", "cara", **{**pose, "inpainter": "composite"}))
-    assert saved["state"] == "done", saved
-    start = time.monotonic()
-    case_id = api.store.cases()[0].case_id
-    ask(api, "queue", "cara")
-    ask(api, "decide", "cara", id=case_id, decision="accept")
-    assert time.monotonic() - start < 5
-    assert [j["id"] for j in ask(api, "jobs", "anna")] == [long["id"]]
-    for job in (behind, long):
-        ask(api, "cancel", job=job["id"])
-        assert ended(api, job)["state"] == "cancelled"
-
-
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
