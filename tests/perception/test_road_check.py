@@ -3,19 +3,15 @@
 import json
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import cv2
 import numpy as np
 import pytest
 
-from cfgen.benchmark.context import BuildContext
 from cfgen.core.files import read_image
-from cfgen.perception.camera import TOLD, Clue, doubts, fit_camera, why_unsure
-from cfgen.perception.road_by_colour import ColourGround
+from cfgen.perception.camera import TOLD, Clue, doubts, fit_camera
 from cfgen.perception.road_check import NO_ROAD, why_no_road, why_not_a_road_picture
 from cfgen.perception.view import SceneView
-from cfgen.perception.views import Views
 from cfgen.storage.store import Store
 from tests.benches import run
 from tests.hazards import drawn
@@ -37,15 +33,6 @@ def test_road_before_the_car_is_enough_and_its_lack_is_told():
     specks = (rows % 8 == 0) & (cols % 8 == 0)
     assert "of what lies before the car is road" in seen(specks)
     assert "lies above the horizon: upside down" in seen((rows < 25) & (cols > 20) & (cols < 44))
-
-
-def test_no_road_is_told_before_a_guessed_camera():
-    black = {("front", 0.0): pictures()["black"]}
-    guess = fit_camera(drawn.CAMERA, [], (Clue("pitch", 0.0, 0.06), Clue("height", 1.5, 0.2)))
-    scene = drawn.scene(10.0).model_copy(update={"extra": {TOLD: doubts(guess)}})
-    assert why_unsure(scene.extra)
-    context = SimpleNamespace(views=Views.of(ColourGround()), _no_road={})
-    assert BuildContext.no_road(context, scene, black).startswith(NO_ROAD)
 
 
 def pictures() -> dict[str, np.ndarray]:
