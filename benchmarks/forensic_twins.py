@@ -32,7 +32,7 @@ from cfgen.benchmark.context import BuildContext, WorkerSettings
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.camera import angles, centre, mounted
 from cfgen.inpaint.edit import Edit, EditJob, make_edits
-from cfgen.perception.road_users import ThingNetwork
+from cfgen.perception.road_users import RoadUserNetwork
 from cfgen.records import Camera, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store
@@ -71,7 +71,7 @@ def main() -> int:
     )
     parser.add_argument("--sheet", type=Path)
     asked = parser.parse_args()
-    store, network = Store(asked.bench), ThingNetwork(asked.things)
+    store, network = Store(asked.bench), RoadUserNetwork(asked.things)
     ids = half(scene_ids(store, asked.scenes), asked.half)
     folders = [load_scene(store.scene_dir(i)) for i in ids]
     context = BuildContext(WorkerSettings(store.root))
@@ -94,7 +94,7 @@ def half(ids: Sequence[str], which: str | None) -> list[str]:
 def twins(
     context: BuildContext,
     folders: Sequence[SceneFolder],
-    network: ThingNetwork,
+    network: RoadUserNetwork,
     left_out: set[str],
     same_paint: bool = False,
 ) -> Iterator[tuple[Crop, Crop]]:
@@ -224,7 +224,7 @@ def tilted(camera: Camera, size: Size, away: float, yaw: float, column: float, r
 
 
 def same(
-    network: ThingNetwork, frame: np.ndarray, box: tuple[float, ...]
+    network: RoadUserNetwork, frame: np.ndarray, box: tuple[float, ...]
 ) -> tuple[float, float, float, float] | None:
     """The box that the detector gives what stands at ``box`` in a frame."""
     found = [t.box for t in network.find(frame) if _overlap(t.box, box) >= _SAME]

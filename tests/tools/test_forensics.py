@@ -8,8 +8,7 @@ import pytest
 from PIL import Image
 
 from benchmarks import forensic_twins, forensics
-from benchmarks.forensics import Crop, Sample, areas, matched, roc_area, samples
-from benchmarks.picture_statistics import MEASURES, Part
+from benchmarks.forensics import Crop, Sample, areas, roc_area, samples
 from cfgen.core.errors import StoreError
 from cfgen.hazards.taxonomy import load_taxonomy
 from tests.hazards import drawn
@@ -85,24 +84,6 @@ def test_the_classifier_is_asked_about_scenes_that_it_has_not_seen():
         own = rng.normal(0, 1, 30)
         made += [Sample(str(scene), scene % 2 == 0, {"own": own + rng.normal(0, 1e-3, 30)}) for _ in range(4)]
     assert areas(made)["own"].value < 0.7
-
-
-def test_pairs_are_of_like_size_and_light(plain):
-    small = Crop("a", "s", plain[0], (100, 100, 130, 130))
-    large = Crop("b", "s", plain[0], (60, 60, 160, 160))
-    dark = Crop("c", "s", plain[0] // 4, (100, 100, 130, 130))
-    alike = Crop("d", "t", plain[0], (100, 100, 131, 131))
-    assert matched([small, large], [dark, alike]) == ([small], [alike])
-    assert matched([], [dark]) == ([], [])
-
-
-def test_vectors_are_finite_whatever_the_part():
-    for image in (np.zeros((240, 320, 3), np.uint8), textured(0)):
-        for box in ((0, 0, 17, 17), (3, 5, 40, 22)):
-            counts = np.zeros(image.shape[:2], bool)
-            counts[box[1] : box[3], box[0] : box[2]] = True
-            for measure in MEASURES.values():
-                assert np.isfinite(measure(Part.of(image, counts))).all()
 
 
 def test_a_folder_that_is_no_benchmark_is_named(tmp_path, monkeypatch):

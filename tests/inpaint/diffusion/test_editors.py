@@ -109,7 +109,7 @@ def test_white_is_repainted_and_black_is_kept(painter, monkeypatch):
 def test_strength_is_the_noise_that_a_guides_insert_is_given(painter, monkeypatch):
     """What the VAE is given to decode: weights that say nothing leave the noise in it."""
     asked, decoded, starts = guided(request(prompt="a box")), [], []
-    strengths = (0.02, 0.2, 0.4, 0.6, 0.8)
+    strengths = (0.02, 0.4, 0.8)
     for strength in strengths:
         made = painter(repaint=strength)
         vae = made._engine().pipe.vae
