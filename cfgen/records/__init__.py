@@ -1,175 +1,20 @@
-"""What is stored: the value objects that every room shares.
+"""What is stored: the value objects that every subpackage shares.
 
 Frames and units: ego frame x forward, y left, z up, origin on the ground; camera frame x right, y down,
 z forward; metres, seconds, radians, m/s. Images are HWC uint8 RGB. "At t0" means in the ego frame of the
 moment at which the planner is asked.
 """
 
-from cfgen.core.faults import Fault, faults_in
-from cfgen.core.record import SCHEMA_VERSION, Record, Stored
-from cfgen.records.base import (
-    CONTROLS,
-    DIMENSIONS,
-    LATERAL,
-    LONGITUDINAL,
-    PLAN_DT,
-    PLAN_LEAST_STEPS,
-    PLAN_STEPS,
-    Arm,
-    Dimension,
-    Identifier,
-    JudgedPair,
-    Point3,
-    Score,
-    Sha256,
-    Zone,
-    answer_in,
-    frame_in,
-    judged_as,
-    wrap_angle,
-)
-from cfgen.records.campaigns import ADJUDICATED, Campaign, CampaignEntry, CampaignItem, CampaignLog
-from cfgen.records.cases import (
-    Attempt,
-    Benchmark,
-    BuildReport,
-    Case,
-    FaultCount,
-    GateResult,
-    Patch,
-    Planned,
-    Provenance,
-    Rejection,
-    Sampling,
-    Shard,
-    Spent,
-)
-from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
-from cfgen.records.runs import (
-    FAILURES,
-    MENDABLE,
-    TRANSIENT,
-    Failure,
-    FloorKind,
-    Intervention,
-    Isolation,
-    JudgeRun,
-    Plan,
-    PlannerRun,
-    Rating,
-    RatingFile,
-    Review,
-    ReviewFile,
-    Rollout,
-    Swap,
-    Trace,
-    Verdict,
-    Vote,
-)
-from cfgen.records.scenes import Camera, Frame, Motion, RoadUser, Scene
-from cfgen.records.traces import (
-    Claims,
-    Edge,
-    EdgeCount,
-    EdgeProbe,
-    EdgeRating,
-    EdgeRatingFile,
-    KindCount,
-    KnownPool,
-    KnownTrace,
-    ProbeVerdict,
-    Relation,
-    TraceVerdict,
-)
-from cfgen.records.trust import Calibration, Comparison, ProbeKind, ProbeMiss, ProbeRun
-
-__all__ = [
-    "ADJUDICATED",
-    "CONTROLS",
-    "DIMENSIONS",
-    "FAILURES",
-    "LATERAL",
-    "LONGITUDINAL",
-    "MENDABLE",
-    "PLAN_DT",
-    "PLAN_LEAST_STEPS",
-    "PLAN_STEPS",
-    "SCHEMA_VERSION",
-    "TRANSIENT",
-    "Arm",
-    "Attempt",
-    "Benchmark",
-    "BuildReport",
-    "Calibration",
-    "Camera",
-    "Campaign",
-    "CampaignEntry",
-    "CampaignItem",
-    "CampaignLog",
-    "Case",
-    "Claims",
-    "Comparison",
-    "Dimension",
-    "DistancePolicy",
-    "Edge",
-    "EdgeCount",
-    "EdgeProbe",
-    "EdgeRating",
-    "EdgeRatingFile",
-    "Failure",
-    "Fault",
-    "FaultCount",
-    "FloorKind",
-    "Frame",
-    "GateResult",
-    "Hazard",
-    "HazardMotion",
-    "Identifier",
-    "Intervention",
-    "Isolation",
-    "JudgeRun",
-    "JudgedPair",
-    "KindCount",
-    "KnownPool",
-    "KnownTrace",
-    "Motion",
-    "Patch",
-    "Placement",
-    "Plan",
-    "Planned",
-    "PlannerRun",
-    "Point3",
-    "ProbeKind",
-    "ProbeMiss",
-    "ProbeRun",
-    "ProbeVerdict",
-    "Provenance",
-    "Rating",
-    "RatingFile",
-    "Record",
-    "Rejection",
-    "Relation",
-    "Review",
-    "ReviewFile",
-    "RoadUser",
-    "Rollout",
-    "Sampling",
-    "Scene",
-    "Score",
-    "Sha256",
-    "Shard",
-    "Size",
-    "Spent",
-    "Stored",
-    "Swap",
-    "Trace",
-    "TraceVerdict",
-    "Verdict",
-    "Vote",
-    "Zone",
-    "answer_in",
-    "faults_in",
-    "frame_in",
-    "judged_as",
-    "wrap_angle",
-]
+from cfgen.core.faults import Fault as Fault
+from cfgen.core.faults import faults_in as faults_in
+from cfgen.core.record import SCHEMA_VERSION as SCHEMA_VERSION
+from cfgen.core.record import Record as Record
+from cfgen.core.record import Stored as Stored
+from cfgen.records.base import *
+from cfgen.records.campaigns import *
+from cfgen.records.cases import *
+from cfgen.records.hazards import *
+from cfgen.records.runs import *
+from cfgen.records.scenes import *
+from cfgen.records.traces import *
+from cfgen.records.trust import *

@@ -49,6 +49,7 @@ CONTROLS = ("rerun", "null", "nuisance")
 _SHAM = "sham_"
 Zone = Literal["ego_lane", "crossing", "oncoming", "adjacent", "shoulder"]
 Score = Literal[0, 1, 2]
+Count = Annotated[int, Field(ge=0)]
 Sha256 = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 Point3 = tuple[float, float, float]
 

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from cfgen.core.record import Record, Stored
-from cfgen.records.base import Identifier, JudgedPair, Score
+from cfgen.records.base import Count, Identifier, JudgedPair, Score
 
 #: The rater under whose name a manager's last word on a disputed answer is kept; it counts before any majority.
 ADJUDICATED = "adjudicated"
@@ -21,7 +21,7 @@ class CampaignItem(Record):
     case_id: Identifier
     planner: Identifier = "known"
     arm: JudgedPair = "hazard"
-    repeat: int = Field(default=0, ge=0)
+    repeat: Count = 0
     #: of a known answer: which, and its right scores
     known: str = ""
     #: of a known answer: the planner whose answer to the original frame it is made of; empty: all is scripted

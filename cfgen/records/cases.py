@@ -6,7 +6,7 @@ from pydantic import Field
 
 from cfgen.core.faults import Fault
 from cfgen.core.record import Record, Stored
-from cfgen.records.base import Arm, Identifier, Sha256
+from cfgen.records.base import Arm, Count, Identifier, Sha256
 from cfgen.records.hazards import Hazard, Placement
 
 
@@ -15,9 +15,9 @@ class Sampling(Record):
 
     where: str
     #: folders with a scene.json, and those of them that cannot be read
-    found: int = Field(ge=0)
-    unreadable: int = Field(default=0, ge=0)
-    matched: int = Field(ge=0)
+    found: Count
+    unreadable: Count = 0
+    matched: Count
     #: where a condition asks for what frames show: the perceiver that looked, and a hash of its identity
     seen_by: str = ""
 
@@ -73,8 +73,8 @@ class Patch(Record):
 
     file: str
     source: str
-    x: int = Field(ge=0)
-    y: int = Field(ge=0)
+    x: Count
+    y: Count
     whole: Sha256
 
 
@@ -202,9 +202,9 @@ class Planned(Record):
     case_id: Identifier
     scene_id: Identifier
     hazard_id: Identifier
-    round: int = Field(ge=0)
-    variant: int = Field(default=0, ge=0)
-    look: int | None = Field(default=None, ge=0)
+    round: Count
+    variant: Count = 0
+    look: Count | None = None
 
 
 class Benchmark(Stored):

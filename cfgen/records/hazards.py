@@ -1,11 +1,11 @@
 """What can be added to a scene, and where it stands."""
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from cfgen.core.record import Record
-from cfgen.records.base import Identifier, Zone
+from cfgen.records.base import Count, Identifier, Zone
 
 
 class Size(Record):
@@ -29,14 +29,6 @@ class DistancePolicy(Record):
     max_m: float = Field(default=100.0, gt=0)
     least_px: float = Field(default=0.0, ge=0)
 
-    @model_serializer(mode="wrap")
-    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without ``least_px`` where it asks for nothing: records and hashes of earlier versions have none."""
-        content: dict[str, Any] = handler(self)
-        if not self.least_px:
-            content.pop("least_px", None)
-        return content
-
 
 class HazardMotion(Record):
     """How the object moves in the world: ``kind`` relative to the ego path, ``speed`` range in m/s."""
@@ -45,14 +37,6 @@ class HazardMotion(Record):
     speed: tuple[float, float] = (0.0, 0.0)
     #: what crosses may have stood at the road's edge before; false: a rider, who came rolling
     waits: bool = True
-
-    @model_serializer(mode="wrap")
-    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without ``waits`` where it is true: records and hashes of earlier versions have none."""
-        content: dict[str, Any] = handler(self)
-        if self.waits:
-            content.pop("waits", None)
-        return content
 
 
 class Hazard(Record):
@@ -83,7 +67,7 @@ class Hazard(Record):
     #: sprite or 3-D model for the inpainters that need no prompt; None: generative inpainters only
     model: str | None = None
     #: which of the model's variants shows, counted round from any; None: the case's seed decides
-    look: int | None = Field(default=None, ge=0)
+    look: Count | None = None
     #: what a detector with COCO's classes may rightly take it for; (): none of them fits, and it is not judged
     seen_as: tuple[str, ...] = ()
     #: such a detector has to see it where it is large enough, or the edit is refused
@@ -92,14 +76,6 @@ class Hazard(Record):
     repaint: float | None = Field(default=None, ge=0, le=1)
     #: drawn by builds that name no hazards; false: for want of being recognized, only where it is asked for by name
     by_default: bool = True
-
-    @model_serializer(mode="wrap")
-    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without ``by_default`` where it is true: records and hashes of earlier versions have none."""
-        content: dict[str, Any] = handler(self)
-        if self.by_default:
-            content.pop("by_default", None)
-        return content
 
     @property
     def standing(self) -> Size:

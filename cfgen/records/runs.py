@@ -10,6 +10,7 @@ from cfgen.records.base import (
     PLAN_LEAST_STEPS,
     PLAN_STEPS,
     Arm,
+    Count,
     Identifier,
     JudgedPair,
     Point3,
@@ -71,7 +72,7 @@ class Rollout(Stored):
     planner_hash: Sha256
     case_id: Identifier
     arm: Arm
-    repeat: int = Field(ge=0)
+    repeat: Count
     seed: int
     status: Literal["ok", "failed"]
     #: why it failed, in one line; empty when ok
@@ -146,8 +147,7 @@ class Verdict(Stored):
     """The combined judgement of one arm's rollout against the original arm's.
 
     ``arm`` names the pair that was judged. A control's answer is judged as if it were the answer to the hazard, as
-    "sham_rerun", "sham_null" or "sham_nuisance"; under "rerun", "null" and "nuisance" older versions kept verdicts on
-    the control's own frame, which are no sham pairs.
+    "sham_rerun", "sham_null" or "sham_nuisance".
 
     ``status``: scored; unknown (the judge could not name the change: excluded and counted); failed (the judge
     gave no usable reply: counted); planner_failed (no plan to judge: counts against the planner).
@@ -160,7 +160,7 @@ class Verdict(Stored):
     planner: Identifier
     case_id: Identifier
     arm: JudgedPair
-    repeat: int = Field(ge=0)
+    repeat: Count
     status: Literal["scored", "unknown", "failed", "planner_failed"]
     scores: dict[Literal["reasoning", "waypoints", "overall"], Score | None] = Field(default_factory=dict)
     element_type: str = ""
@@ -218,7 +218,7 @@ class RatingFile(Stored):
     planner: Identifier
     case_id: Identifier
     arm: JudgedPair = "hazard"
-    repeat: int = Field(default=0, ge=0)
+    repeat: Count = 0
     history: tuple[Rating, ...]
 
 

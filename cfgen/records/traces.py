@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from cfgen.core.faults import Fault
 from cfgen.core.record import Record, Stored
-from cfgen.records.base import Arm, Identifier, Point3, Sha256
+from cfgen.records.base import Arm, Count, Identifier, Point3, Sha256
 from cfgen.records.runs import Trace
 
 #: image to scene, image to justification, justification to action, action to waypoints, justification to waypoints
@@ -16,9 +16,9 @@ Edge = Literal["E1", "E2", "E3", "E4", "E5"]
 class Claims(Record):
     """What became of a trace's sentences: claims about the frame that are right or wrong, and those without one."""
 
-    correct: int = Field(ge=0)
-    incorrect: int = Field(ge=0)
-    skipped: int = Field(ge=0)
+    correct: Count
+    incorrect: Count
+    skipped: Count
 
 
 class EdgeRating(Record):
@@ -43,7 +43,7 @@ class EdgeRatingFile(Stored):
     planner: Identifier
     case_id: Identifier
     arm: Arm
-    repeat: int = Field(default=0, ge=0)
+    repeat: Count = 0
     history: tuple[EdgeRating, ...]
 
 
@@ -61,8 +61,8 @@ class TraceVerdict(Stored):
     planner: Identifier
     case_id: Identifier
     arm: Arm
-    repeat: int = Field(ge=0)
-    #: what answered: a model's id, or the hash of a critic's weights; "" in records from before it was kept
+    repeat: Count
+    #: what answered: a model's id, or the hash of a critic's weights; "": not known
     model: str = ""
     status: Literal["checked", "failed"]
     edges: dict[Edge, bool] = Field(default_factory=dict)
@@ -139,10 +139,10 @@ class KnownPool(Stored):
 class EdgeCount(Record):
     """Known answers about one relation: how many of either verdict, and how many came back wrong or not at all."""
 
-    consistent: int = Field(ge=0)
-    inconsistent: int = Field(ge=0)
-    false_consistent: int = Field(default=0, ge=0)
-    false_inconsistent: int = Field(default=0, ge=0)
+    consistent: Count
+    inconsistent: Count
+    false_consistent: Count = 0
+    false_inconsistent: Count = 0
     #: of the consistent and of the inconsistent ones, how many got no verdict; they count as wrong
     unanswered: tuple[int, int] = (0, 0)
 
@@ -162,8 +162,8 @@ class EdgeCount(Record):
 class KindCount(Record):
     """Known answers of one kind: ``right`` of ``n`` on the relation that was broken, or on all that is consistent."""
 
-    n: int = Field(ge=0)
-    right: int = Field(ge=0)
+    n: Count
+    right: Count
 
 
 class ProbeVerdict(Record):
@@ -184,7 +184,7 @@ class ProbeVerdict(Record):
 class EdgeProbe(Stored):
     """``traces/<checker>/probes/<id>.json``: a judge of edges or a critic on known answers.
 
-    One for every wording, model and pool. Those without verdicts are older and lie at ``traces/<checker>/probe.json``.
+    One for every wording, model and pool.
     """
 
     checker: Identifier

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cfgen.core.faults import Fault
 from cfgen.core.record import Record, Stored
-from cfgen.records.base import Dimension, Identifier, Sha256
+from cfgen.records.base import Count, Dimension, Identifier, Sha256
 
 #: A judge that was asked in fewer kinds about some case was not tested there.
 ENOUGH_KINDS = 12
@@ -37,7 +37,7 @@ class Comparison(Record):
 class ProbeKind(Record):
     """Known answers of one kind: how many were asked, and how many came back right on each dimension."""
 
-    n: int = Field(ge=0)
+    n: Count
     right: dict[Dimension, int]
     #: answers on which it left the dimension out; they are neither right nor wrong
     unjudged: dict[Dimension, int] = Field(default_factory=dict)
@@ -141,7 +141,7 @@ class Calibration(Stored):
     unscored: int
     #: the judge against the majority of the people
     against_people: dict[Dimension, Comparison]
-    #: answers with the judge's score on which people have no majority: left out. Empty: made before they were counted
+    #: answers with the judge's score on which people have no majority: left out
     split: dict[Dimension, int] = Field(default_factory=dict)
     #: every pair, "a ~ b": people among themselves, and the judge with each of them
     pairs: dict[Dimension, dict[str, Comparison]]

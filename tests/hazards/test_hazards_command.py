@@ -40,10 +40,6 @@ def test_what_nobody_recognizes_is_drawn_only_where_it_is_named(tmp_path, capsys
     assert "cat" not in drawn()
     assert {"dog", "sheep_flock"} < {*drawn()}
     assert drawn("cat") == ["cat"]
-    assert (
-        "by_default" not in load_taxonomy().get("dog").model_dump()
-    )  # as hashes of earlier versions have it
-    assert load_taxonomy().get("cat").model_dump()["by_default"] is False
     main(["list", "hazards", "cat"])
     assert "only where --hazards names it" in capsys.readouterr().out
 
