@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from cfgen.reporting.drawing import Drawing, color, shape
+from cfgen.reporting.drawing import Drawing, color
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 Phases = dict[str, dict[str, float]]
@@ -49,7 +49,7 @@ def plot(found: dict[int, Phases]) -> Drawing:
     _panel(drawing, found, _LEFT + _WIDTH + _APART, "memory, MB", "memory_mb")
     for i, words in enumerate(NAMES.values()):
         x, y = _LEFT + (i % 4) * 165, _TOP + _HEIGHT + 46 + 20 * (i // 4)
-        drawing.mark(x, y - 4, 4, color(i), shape(i))
+        drawing.mark(x, y - 4, i)
         drawing.text(x + 10, y, words, 11, _INK)
     return drawing
 
@@ -75,7 +75,7 @@ def _panel(drawing: Drawing, found: dict[int, Phases], left: float, title: str, 
         if len(points) > 1:
             drawing.line(points, color(i), 1.5)
         for at in points:
-            drawing.mark(*at, 3.5, color(i), shape(i))
+            drawing.mark(*at, i)
 
 
 def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:

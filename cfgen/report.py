@@ -18,14 +18,15 @@ from cfgen.core.files import write_bytes
 from cfgen.core.object_store import bucket_of
 from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
-from cfgen.reporting.basis import with_basis, words_of
 from cfgen.reporting.cases import write_panels
 from cfgen.reporting.data import ReportData
+from cfgen.reporting.footnotes import footnote_of, with_footnotes
 from cfgen.reporting.page import facts, section_html, write_cases, write_page
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.registry import SECTIONS, TITLES, chosen
-from cfgen.reporting.section import WIDE, Section, Table
+from cfgen.reporting.section import Section, Table
 from cfgen.reporting.sections.methods import faults_section, left_out
+from cfgen.reporting.settings import DRAWING
 from cfgen.storage.store import Store
 from cfgen.version import __version__
 
@@ -148,7 +149,7 @@ def report(
 def _said(headline: Section, data: ReportData) -> tuple[str, ...]:
     """The headline's sentences; what they all stand on is said beside each."""
     headlines = tuple(words for *_, words in headline.headline)
-    return headlines + tuple(line for line in headline.lead if line != words_of("headline", data))
+    return headlines + tuple(line for line in headline.lead if line != footnote_of("headline", data))
 
 
 def _make(name: str, data: ReportData) -> _Rendered:
@@ -163,7 +164,7 @@ def _make(name: str, data: ReportData) -> _Rendered:
             section = _set_apart(name, section)
     except CfgenError as error:
         raise InputError(str(error)) from error
-    return _rendered(with_basis(section, data))
+    return _rendered(with_footnotes(section, data))
 
 
 def _set_apart(name: str, section: Section) -> Section:
@@ -231,7 +232,7 @@ def _rendered(section: Section) -> _Rendered:
     }
     files |= {f"tables/{t.name}.tex": t.latex().encode() for t in section.tables}
     for plot in section.plots:
-        drawing = plot.draw(WIDE)
+        drawing = plot.draw(DRAWING.wide)
         drawing.caption(plot.note)
         files[f"plots/{plot.name}.svg"] = drawing.svg().encode()
     lines = [words for *_, words in section.headline] + list(section.lead)

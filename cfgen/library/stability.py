@@ -11,8 +11,8 @@ from cfgen.metrics.intervals import Events
 from cfgen.metrics.stability import Item, Rank, items, ranks, shared_table, tau
 from cfgen.metrics.success import above_floor
 from cfgen.records import CONTROLS, DIMENSIONS
-from cfgen.reporting.basis import judge_words
 from cfgen.reporting.data import ReportData, judged, measured
+from cfgen.reporting.footnotes import describe_judge
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.section import Table
 from cfgen.storage.store import Store
@@ -211,7 +211,7 @@ def _variant(
     if len(cases) < fewest:
         return None
     benchmark = data.benchmark
-    who = judge_words(data, judge) if judge else "none"
+    who = describe_judge(data, judge) if judge else "none"
     what = (data.store.root.name, str(benchmark.seed), benchmark.inpainter, who, hazards)
     return Variant(f"v{number + 1}", what, len(cases), events, ranks(events, data.blocks[0], seed), floor)
 

@@ -9,8 +9,9 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictBool, Val
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import explain, read_each, write_bytes
-from cfgen.reporting.drawing import study_plot
+from cfgen.reporting.drawing import Series, rows_chart
 from cfgen.reporting.section import Table
+from cfgen.reporting.settings import DRAWING
 from cfgen.traces.study import ERRORS, Sample, Stratum, displacement, strata, words_changed
 
 
@@ -77,7 +78,13 @@ class Study:
 
     def write(self, folder: Path) -> list[Path]:
         """``study.md``, ``.csv``, ``.json`` and ``.svg``."""
-        drawing = study_plot(self.strata, self.names)
+        a, b = self.names
+        rows = [f"{stratum.name} (n = {stratum.n})" for stratum in self.strata]
+        series = [Series(error, [stratum.wins[error] for stratum in self.strata]) for error in ERRORS]
+        drawing = rows_chart(f"How often {b} is nearer than {a}", rows, series, DRAWING.wide)
+        drawing.caption(
+            f"Right of 50%: {b} is nearer more often; left of it: {a}. In brackets: samples that are no tie."
+        )
         figures = {
             "a": self.names[0],
             "b": self.names[1],

@@ -12,8 +12,8 @@ from cfgen.metrics.breakdown import DISTANCE_M, SPEED_KMH, bin_of
 from cfgen.metrics.intervals import Rate
 from cfgen.metrics.validity import Validity, validity
 from cfgen.records import Dimension
-from cfgen.reporting.basis import judge_words
 from cfgen.reporting.data import ReportData
+from cfgen.reporting.footnotes import describe_judge
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.section import Table
 from cfgen.reporting.sections.success import signed
@@ -118,7 +118,7 @@ class RealValidity:
     def _basis(self) -> str:
         if self.event == "trajectory":
             return "Event: the drive is held back or leaves more room than on the clear frame; no judge."
-        sides = [judge_words(data, data.main_judge) for data in (self.real, self.inserts) if data]
+        sides = [describe_judge(data, data.main_judge) for data in (self.real, self.inserts) if data]
         return f"Event: strict success, {self.event}; " + "; inserts: ".join(sides) + "."
 
 

@@ -3,6 +3,7 @@
 A canvas is a plain (H, W, 3) uint8 RGB array, drawn on in place; points are pixels (x right, y down).
 """
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -72,6 +73,26 @@ def sheet(size: tuple[int, int]) -> np.ndarray:
 def text_width(text: str, size: int) -> float:
     """Advance width of one line, pixels."""
     return _advance(printable(text), size)
+
+
+def wrap(text: str, width: float, size: int) -> list[str]:
+    """Lines no wider than ``width`` pixels: broken after spaces, hyphens, underscores, else anywhere; never cut."""
+    lines: list[str] = []
+    for paragraph in text.splitlines():
+        line = ""
+        for part in re.findall(r"[^\s_-]*[_-]+|[^\s_-]+\s*", " ".join(paragraph.split())):
+            if line and text_width((line + part).rstrip(), size) > width:
+                lines.append(line.strip())
+                line = ""
+            while len(part) > 1 and text_width(part.rstrip(), size) > width:
+                fits = (n for n in range(len(part) - 1, 1, -1) if text_width(part[:n], size) <= width)
+                end = next(fits, 1)
+                lines.append(part[:end])
+                part = part[end:]
+            line += part
+        if line.strip():
+            lines.append(line.strip())
+    return lines
 
 
 @lru_cache(maxsize=4096)

@@ -11,7 +11,7 @@ from cfgen.geometry.trajectory import deltas
 from cfgen.records import DIMENSIONS
 from cfgen.render import canvas as ink
 from cfgen.render.bev import bev
-from cfgen.render.canvas import INK, MUTED, ORANGE, PAPER, TEAL, Color, put_line, put_text, text_width
+from cfgen.render.canvas import INK, MUTED, ORANGE, PAPER, TEAL, Color, put_line, put_text, wrap
 from cfgen.render.speed import speed_plot
 
 _WIDTH, _EDGE = 1680, 24
@@ -140,27 +140,3 @@ def _paragraph(canvas: np.ndarray, x: int, y: int, width: int, text: str, limit:
         lines = [*lines[: limit - 1], f"… {left_out} more lines"]
     for i, line in enumerate(lines):
         put_text(canvas, x, y + 22 * i, line, 15, INK if line[:1] != "…" else MUTED)
-
-
-def wrap(text: str, width: float, size: int) -> list[str]:
-    """Lines no wider than ``width`` pixels; words longer than a line are cut."""
-    lines: list[str] = []
-    for paragraph in text.splitlines():
-        line = ""
-        for word in paragraph.split():
-            while text_width(word, size) > width:
-                fit = next(
-                    n for n in range(len(word), 0, -1) if text_width(word[:n], size) <= width or n == 1
-                )
-                lines += [line] if line else []
-                lines.append(word[:fit])
-                line, word = "", word[fit:]
-            joined = f"{line} {word}".strip()
-            if text_width(joined, size) <= width:
-                line = joined
-            else:
-                lines.append(line)
-                line = word
-        if line:
-            lines.append(line)
-    return lines

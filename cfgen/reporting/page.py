@@ -16,7 +16,8 @@ from cfgen.perception.registry import seen_by
 from cfgen.records import DIMENSIONS, Case, Fault
 from cfgen.reporting.cases import CaseFiles
 from cfgen.reporting.data import ReportData
-from cfgen.reporting.section import NARROW, WIDE, Plot, Section
+from cfgen.reporting.section import Plot, Section
+from cfgen.reporting.settings import DRAWING
 
 _ASSETS = Path(__file__).parent / "assets"
 #: cases in hand at once
@@ -133,7 +134,8 @@ def _figure(plots: list[Plot]) -> str:
     chosen = next((p for p in plots if p.choice.endswith("overall")), plots[0])
     panes = "".join(
         f'<div class="pane" id="{plot.name}"{"" if plot is chosen else " hidden"}>'
-        f'<div class="wide">{plot.draw(WIDE).svg()}</div><div class="narrow">{plot.draw(NARROW).svg()}</div></div>'
+        f'<div class="wide">{plot.draw(DRAWING.wide).svg()}</div>'
+        f'<div class="narrow">{plot.draw(DRAWING.narrow).svg()}</div></div>'
         for plot in plots
     )
     title = f"<figcaption>{html.escape(plots[0].title)}</figcaption>"

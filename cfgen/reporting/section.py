@@ -114,9 +114,6 @@ def _csv(text: str) -> str:
 
 # --- a part of the report: what it says, shows and keeps as figures ---------------------------------------
 
-#: Widths at which plots are drawn, CSS pixels: for a screen or a paper, and for a phone.
-WIDE, NARROW = 560.0, 350.0
-
 
 @dataclass(frozen=True)
 class Plot:

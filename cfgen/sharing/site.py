@@ -18,7 +18,7 @@ from cfgen.core.sanitize import visible
 from cfgen.planners.registry import model_of, recorded_options
 from cfgen.records import DIMENSIONS, JudgeRun, Sha256
 from cfgen.reporting import page as report_page
-from cfgen.reporting.basis import tested_words
+from cfgen.reporting.footnotes import describe_testing
 from cfgen.reporting.section import Table
 from cfgen.sharing.bundle import Share, benchmark_hash
 from cfgen.sharing.definitions import shipped
@@ -248,7 +248,7 @@ def who_judges(judge: JudgeRun) -> str:
 
 def known_answers(row: Row) -> str:
     """How the judge did, and whose word that is: totals follow from counts, but the counts are as handed in."""
-    tested = tested_words(row.bundle.probe, {row.bundle.judge.rubric_hash})
+    tested = describe_testing(row.bundle.probe, {row.bundle.judge.rubric_hash})
     by_submitter = row.bundle.probe is not None and row.entry.kind == "self-reported"
     return f"told by the submitter: {tested}" if by_submitter else tested
 

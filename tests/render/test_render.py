@@ -5,9 +5,9 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.render.bev import bev
-from cfgen.render.canvas import ORANGE, TEAL, printable, text_width
+from cfgen.render.canvas import ORANGE, TEAL, printable, text_width, wrap
 from cfgen.render.delta import delta_table
-from cfgen.render.panel import PanelItem, case_panel, wrap
+from cfgen.render.panel import PanelItem, case_panel
 from cfgen.render.speed import speed_plot
 
 T = 0.25 * np.arange(1, 25)

@@ -1,6 +1,7 @@
 """The preliminary study: two scripted checkpoints whose difference is known stratum by stratum."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,7 @@ def test_the_known_difference_comes_out(tmp_path: Path, capsys: pytest.CaptureFi
     assert found["all"]["wins"]["lateral"]["hits"] == 6
     assert found["all"]["wins"]["lateral"]["n"] == 6 + 5 + 7 + 2
     plot = (tmp_path / "out" / "study.svg").read_text()
-    assert "only B grounded (n = 6)" in plot
+    assert "only B grounded (n = 6)" in " ".join(re.findall(">([^<]+)</text>", plot))
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
         f"study.{e}" for e in ("md", "csv", "json", "svg")
     }

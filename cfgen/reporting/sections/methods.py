@@ -8,8 +8,8 @@ from cfgen.core.files import read_each
 from cfgen.core.machine import environment
 from cfgen.core.network import without_secrets
 from cfgen.records import Fault, JudgeRun
-from cfgen.reporting.basis import judge_words
 from cfgen.reporting.data import ReportData
+from cfgen.reporting.footnotes import describe_judge
 from cfgen.reporting.section import Section, Table
 from cfgen.version import __version__
 
@@ -182,7 +182,7 @@ def _judges(data: ReportData) -> Iterable[str]:
     records = read_each(sorted(data.store.root.glob("verdicts/*/judge.json")), JudgeRun)
     runs = {run.judge: run for _, run in records if isinstance(run, JudgeRun)}
     for judge in data.judges:
-        words = f"J{judge_words(data, judge)[1:]}"
+        words = f"J{describe_judge(data, judge)[1:]}"
         if run := runs.get(judge):
             words += (
                 f"; given as '{run.spec}', wording {_short(run.rubric_hash)}, options {_in_words(run.options)}, "

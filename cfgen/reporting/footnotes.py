@@ -8,7 +8,7 @@ from cfgen.reporting.data import ReportData
 from cfgen.reporting.section import Section
 
 
-def judge_words(data: ReportData, judge: str) -> str:
+def describe_judge(data: ReportData, judge: str) -> str:
     """The judge, the rubric of its verdicts, and how it did on known answers under that wording."""
     if not judge:
         return "no judge yet"
@@ -23,11 +23,11 @@ def judge_words(data: ReportData, judge: str) -> str:
         },
     )
     rubrics = sorted({rubric for rubric, _ in wordings}) or ["unknown"]
-    tested = tested_words(data.probes.get(judge), {wording for _, wording in wordings})
+    tested = describe_testing(data.probes.get(judge), {wording for _, wording in wordings})
     return f"judge {judge} (rubric {', '.join(rubrics)}; {tested})"
 
 
-def tested_words(probe: ProbeRun | None, wordings: set[str]) -> str:
+def describe_testing(probe: ProbeRun | None, wordings: set[str]) -> str:
     """How a judge did on known answers, where that was with these wordings."""
     if probe is None:
         return "not tested on known answers"
@@ -39,18 +39,16 @@ def tested_words(probe: ProbeRun | None, wordings: set[str]) -> str:
 
 
 def _main(data: ReportData) -> str:
-    return f"Counterfactual scene, {judge_words(data, data.main_judge)}."
+    return f"Counterfactual scene, {describe_judge(data, data.main_judge)}."
 
 
 def _all(data: ReportData) -> str:
-    return "Counterfactual scene: " + "; ".join(judge_words(data, judge) for judge in data.judges) + "."
+    return "Counterfactual scene: " + "; ".join(describe_judge(data, judge) for judge in data.judges) + "."
 
 
 def _sham(data: ReportData) -> str:
-    return (
-        f"Counterfactual scene against control pairs, {judge_words(data, data.main_judge)}; what is measured needs no "
-        "judge."
-    )
+    judge = describe_judge(data, data.main_judge)
+    return f"Counterfactual scene against control pairs, {judge}; what is measured needs no judge."
 
 
 def _driven(data: ReportData) -> str:
@@ -71,12 +69,12 @@ _WORDS: dict[str, Callable[[ReportData], str]] = {
 }
 
 
-def words_of(section: str, data: ReportData) -> str:
+def footnote_of(section: str, data: ReportData) -> str:
     """What the figures of a section stand on."""
     return _WORDS[section](data)
 
 
-def with_basis(section: Section, data: ReportData) -> Section:
+def with_footnotes(section: Section, data: ReportData) -> Section:
     """The section with what it stands on below each table and plot, or as a sentence where it has neither; the
     judge also beside each headline."""
     make = _WORDS.get(section.id)
@@ -85,7 +83,7 @@ def with_basis(section: Section, data: ReportData) -> Section:
     words = make(data)
     if section.headline:
         # beside every figure set large, wherever its sentence goes
-        who = f"{judge_words(data, data.main_judge)}."
+        who = f"{describe_judge(data, data.main_judge)}."
         headlines = tuple(
             (v, unit, f"{sentence} {who[0].upper()}{who[1:]}") for v, unit, sentence in section.headline
         )
