@@ -26,7 +26,7 @@ from cfgen.records import (
     judged_as,
 )
 from cfgen.render.panel import PanelItem, case_panel
-from cfgen.reporting.data import ReportData, place_of
+from cfgen.reporting.data import ReportData
 from cfgen.reporting.sections.agreement import people_scores
 
 
@@ -114,7 +114,7 @@ class CaseFiles:
             for judge in self.data.judges
             if (v := self._verdict(case, planner, judge, judged_as(arm), repeat))
         }
-        place = place_of(case, arm)
+        place = self.data.place(case.case_id, arm)
         entry = {"place": box_outline(place), "placed": arm in case.arms and arm != "null"}
         driven = self.data.drives(planner, arm).get((case.case_id, repeat))
         motion = self._motion(planner, rollout, base, driven)
@@ -264,12 +264,6 @@ def write_panels(
     return written, faults
 
 
-def _panel(
-    data: ReportData, case: Case, rollouts: dict[str, Rollout | None], verdict: Verdict | None
-) -> bytes:
-    return png_bytes(case_panel(_item(data, case, rollouts, verdict)))
-
-
 def _varied(case_ids: list[str], scores: dict[str, int | None]) -> list[str]:
     """In turns over the overall scores, so that the first few show every kind."""
     queues: dict[int | None, list[str]] = {2: [], 1: [], 0: [], None: []}
@@ -279,12 +273,12 @@ def _varied(case_ids: list[str], scores: dict[str, int | None]) -> list[str]:
     return [queue[i] for i in range(turns) for queue in queues.values() if i < len(queue)]
 
 
-def _item(
+def _panel(
     data: ReportData, case: Case, rollouts: dict[str, Rollout | None], verdict: Verdict | None
-) -> PanelItem:
+) -> bytes:
     folder = data.store.case_dir(case.case_id)
     original, modified = (rollouts[arm] for arm in ("original", "hazard"))
-    return PanelItem(
+    item = PanelItem(
         original_image=read_image(folder / "original.png"),
         modified_image=read_image(folder / "augmented.png"),
         original_plan=_plan(original),
@@ -295,6 +289,7 @@ def _item(
         explanation=f"{verdict.judge}: {verdict.explanation or verdict.reason}" if verdict else "not judged",
         outline=np.array(box_outline(case.placement)) if verdict else None,
     )
+    return png_bytes(case_panel(item))
 
 
 def _plan(rollout: Rollout | None) -> np.ndarray | None:

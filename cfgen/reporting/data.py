@@ -208,7 +208,7 @@ class ReportData:
     edge_probes: tuple[EdgeProbe, ...]
     edge_ratings: tuple[EdgeRatingFile, ...]
     calibrations: dict[str, Calibration]
-    #: planner -> what it was asked, of those that have it on record
+    #: planner, shown or not -> what it was asked, of those that have it on record
     runs: dict[str, PlannerRun]
     #: of the whole benchmark: planners that are not shown too
     bench_judges: Judges
@@ -354,8 +354,8 @@ class ReportData:
 
     def place(self, case_id: str, arm: str) -> Placement:
         """What an arm of a case is measured against: its own object, else where the hazard is or would be."""
-        of_arms = self._places[case_id]
-        return of_arms.get(arm, of_arms["hazard"])
+        placements = self._places[case_id]
+        return placements.get(arm, placements["hazard"])
 
     def pairs(self, planner: str, arm: str) -> dict[tuple[str, int], tuple[str, int]]:
         """Answers with a plan -> the original's of that repeat, or its first, where that has a plan."""
@@ -393,8 +393,13 @@ class ReportData:
 
     @cached_property
     def _places(self) -> DiskMap[str, dict[str, Placement]]:
-        """case -> its :func:`placements`."""
-        return DiskMap(self.disk, ((case.case_id, placements(case)) for case in self.cases))
+        """case -> arm -> what stands there, of the hazard and of the arms with something of their own."""
+
+        def of_arms(case: Case) -> dict[str, Placement]:
+            own = {"nuisance": case.nuisance_placement} if case.nuisance_placement else {}
+            return {"hazard": case.placement, **case.distance_placements, **own}
+
+        return DiskMap(self.disk, ((case.case_id, of_arms(case)) for case in self.cases))
 
     @cached_property
     def _starts(self) -> dict[str, Start]:
@@ -406,12 +411,6 @@ class ReportData:
         """Of one judged pair."""
         records = self.verdicts.get((judge, planner))
         return records.of_arm(arm) if records is not None else ()
-
-
-def placements(case: Case) -> dict[str, Placement]:
-    """Arm -> what stands there, of the hazard and of the arms with something of their own."""
-    own = {"nuisance": case.nuisance_placement} if case.nuisance_placement else {}
-    return {"hazard": case.placement, **case.distance_placements, **own}
 
 
 # --- events by case: what the judge credits, and what the trajectories show -------------------------------
@@ -464,9 +463,3 @@ def credited_contact(data: ReportData, planner: str, event: Dimension | Literal[
     if not met:
         return ""
     return f" Simulated, {sum(met)} of the {len(met)} plans in the cases so credited run into it."
-
-
-def place_of(case: Case, arm: str) -> Placement:
-    """What the arm is measured against: its own object, else where the hazard is or would be."""
-    by_arm = placements(case)
-    return by_arm.get(arm, by_arm["hazard"])

@@ -42,47 +42,50 @@ def read_report_data(store: Store, requested: Sequence[str] | None = None) -> Re
         InputError: a requested planner was never scored here.
         StoreError: the benchmark's own record is damaged; any other is left out and named in ``damaged``.
     """
-    scored = sorted({p.name for p in store.root.glob("runs/*") if p.is_dir()})
-    planners = list(dict.fromkeys(requested)) if requested else scored
-    if unknown := next((p for p in planners if p not in scored), None):
-        raise InputError(
-            f"planner '{unknown}' was not scored in {store.root}; expected one of: "
-            f"{', '.join(scored) or 'none yet'}. Score it with: cfgen score {store.root} --planner {unknown}"
-        )
     reader = _Reader(store)
+    scored = reader.folders("runs")
+    planners = _chosen(store, scored, requested)
     cases, scenes = reader.cases()
     every = reader.verdicts(dict.fromkeys([*planners, *scored]))
     verdicts = {key: answers for key, answers in every.items() if key[1] in planners}
     judges = tuple(sorted({judge for judge, _ in verdicts}))
-    runs = {run.planner: run for run in reader.records(_beside(scored, store.planner_run_path), PlannerRun)}
+    runs = {run.planner: run for run in reader.beside(scored, store.planner_run_path, PlannerRun)}
+    edge_probes = reader.many("traces/*/probes/*.json", EdgeProbe)
     data = ReportData(
         store=store,
         benchmark=store.benchmark,
         cases=cases,
         rejections=DiskList(reader.disk, store.each_rejection()),
         scenes=scenes,
-        planners=tuple(planners),
+        planners=planners,
         judges=judges,
         rollouts={planner: reader.rollouts(planner) for planner in planners},
         verdicts=verdicts,
         ratings=tuple(reader.records(store.rating_paths(), RatingFile)),
         traces={p: reader.many(f"traces/*/{p}/*/*.json", TraceVerdict) for p in planners},
         interventions={p: reader.many(f"interventions/{p}/*/*/*.json", Intervention) for p in planners},
-        probes={p.judge: p for p in reader.records(_beside(judges, store.probe_path), ProbeRun)},
-        runs={planner: run for planner, run in runs.items() if planner in planners},
+        probes={p.judge: p for p in reader.beside(judges, store.probe_path, ProbeRun)},
+        runs=runs,
         disk=reader.disk,
         bench_judges=Judges(every, [p for p, run in runs.items() if run.needs.get("truth")]),
-        edge_probes=tuple(
-            sorted(reader.many("traces/*/probes/*.json", EdgeProbe), key=lambda p: (p.checker, -p.n))
-        ),
+        edge_probes=tuple(sorted(edge_probes, key=lambda p: (p.checker, -p.n))),
         edge_ratings=tuple(f for f in reader.many("edge_ratings/*/*/*/*.json", EdgeRatingFile) if f.history),
-        calibrations={
-            c.judge: c for c in reader.records(_beside(judges, store.calibration_path), Calibration)
-        },
+        calibrations={c.judge: c for c in reader.beside(judges, store.calibration_path, Calibration)},
+        lost=tuple(sorted(reader.unreadable)),
     )
     broken = [str(v.fault) for answers in verdicts.values() for v in answers if v.fault and not v.rubric]
-    data = replace(data, damaged=(*reader.damaged, *broken), lost=tuple(sorted(reader.unreadable)))
+    data = replace(data, damaged=(*reader.damaged, *broken))
     return data if requested else replace(data, planners=data.ranked)
+
+
+def _chosen(store: Store, scored: list[str], requested: Sequence[str] | None) -> tuple[str, ...]:
+    planners = tuple(dict.fromkeys(requested or scored))
+    if unknown := next((p for p in planners if p not in scored), None):
+        raise InputError(
+            f"planner '{unknown}' was not scored in {store.root}; expected one of: "
+            f"{', '.join(scored) or 'none yet'}. Score it with: cfgen score {store.root} --planner {unknown}"
+        )
+    return planners
 
 
 class _Reader:
@@ -101,6 +104,14 @@ class _Reader:
                 self.damaged.append(str(record))
             else:
                 yield record
+
+    def beside(self, names: Iterable[str], path: Callable[[str], Path], kind: type[S]) -> Iterator[S]:
+        """The record that lies beside a planner's answers or a judge's verdicts, of those that have one."""
+        return self.records([path(name) for name in names if path(name).is_file()], kind)
+
+    def folders(self, name: str) -> list[str]:
+        """Planners under "runs", judges under "verdicts"."""
+        return sorted(p.name for p in self.store.root.glob(f"{name}/*") if p.is_dir())
 
     def many(self, pattern: str, kind: type[S]) -> Sequence[S]:
         """Those below the benchmark, on disk."""
@@ -121,10 +132,9 @@ class _Reader:
 
     def verdicts(self, planners: Iterable[str]) -> dict[tuple[str, str], Answers[Verdict]]:
         """(judge, planner) -> its verdicts, where there are some."""
-        judges = sorted(p.name for p in self.store.root.glob("verdicts/*") if p.is_dir())
         by_both = {
             (judge, planner): self._answers(each_verdict(self.store, judge, planner))
-            for judge in judges
+            for judge in self.folders("verdicts")
             for planner in planners
         }
         return {key: answers for key, answers in by_both.items() if answers}
@@ -142,8 +152,3 @@ class _Reader:
                 yield scene_id, load_scene(self.store.scene_dir(scene_id)).scene
             except (InputError, StoreError) as error:
                 self.damaged.append(str(error))
-
-
-def _beside(names: Sequence[str], path: Callable[[str], Path]) -> list[Path]:
-    """The record that lies beside a planner's answers or a judge's verdicts, of those that have one."""
-    return [path(name) for name in names if path(name).is_file()]

@@ -3,11 +3,12 @@
 import csv
 import html
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from cfgen.core.sanitize import markdown_line
+from cfgen.metrics.intervals import Difference
 from cfgen.records import Fault
 from cfgen.reporting.drawing import Drawing
 
@@ -33,6 +34,14 @@ class Table:
     note: str = ""
     #: where the first cell of each row leads to, on a page
     links: Sequence[str] = ()
+
+    @classmethod
+    def of(
+        cls, name: str, title: str, rows: Sequence[Mapping[str, str]], words: int = 1, note: str = ""
+    ) -> tuple["Table", ...]:
+        """One table of rows that are column -> cell, all with the same columns; none without rows."""
+        cells = tuple(tuple(row.values()) for row in rows)
+        return (cls(name, title, tuple(rows[0]), cells, words, note),) if rows else ()
 
     def markdown(self) -> str:
         lines = [f"### {self.title}", ""]
@@ -98,6 +107,26 @@ class Table:
         if column == 0 and self.links:
             return f'<th scope="row"><a href="{html.escape(self.links[row])}">{html.escape(text)}</a></th>'
         return f"<td{_kind(column, self.words)}>{html.escape(text)}</td>"
+
+
+# --- cells: "-" or "undefined" where there is no figure ----------------------------------------------------
+
+
+def share(value: float | None, digits: int = 1) -> str:
+    """A share in percent."""
+    return "-" if value is None else f"{100 * value:.{digits}f}"
+
+
+def coefficient(value: float | None, digits: int = 2) -> str:
+    return "undefined" if value is None else f"{value:.{digits}f}"
+
+
+def points(difference: Difference, sign: str = "+") -> tuple[str, str]:
+    """Percentage points and their interval, each with its sign, or without it where ``sign`` is ""."""
+    if difference.value is None or difference.low is None or difference.high is None:
+        return "-", "-"
+    value, low, high = (f"{100 * v:{sign}.1f}" for v in (difference.value, difference.low, difference.high))
+    return value, f"{low} to {high}"
 
 
 def _kind(column: int, words: int) -> str:

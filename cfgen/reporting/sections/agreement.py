@@ -7,20 +7,18 @@ from typing import Any
 
 from cfgen.metrics.agreement import Agreement, agreement, gwet_ac1, krippendorff_alpha
 from cfgen.metrics.estimates import FEWEST_RATED, Corrected, corrected
-from cfgen.metrics.intervals import Difference
 from cfgen.metrics.success import STRICT
 from cfgen.records import (
     ADJUDICATED,
     CONTROLS,
     DIMENSIONS,
-    Calibration,
     Dimension,
     ProbeKind,
     ProbeRun,
     judged_as,
 )
 from cfgen.reporting.data import ReportData, judged
-from cfgen.reporting.section import Section, Table
+from cfgen.reporting.section import Section, Table, coefficient, points, share
 
 #: (planner, case) -> score
 Scores = dict[tuple[str, str], int]
@@ -66,42 +64,63 @@ def _votes(
     return items, [[last.get((rater, *item)) for item in items] for rater in raters] if items else []
 
 
-def raters_table(data: ReportData) -> tuple[list[Table], list[dict[str, Any]]]:
+def raters_table(data: ReportData) -> tuple[tuple[Table, ...], list[dict[str, Any]]]:
     """How far all raters agree among themselves, where there are several."""
     rows, figures = [], []
     for dimension in DIMENSIONS:
         items, votes = _votes(data, dimension, "hazard")
         twice = sum(sum(v is not None for v in scores) > 1 for scores in zip(*votes, strict=True))
         if twice:
-            coefficients = {
-                "alpha": krippendorff_alpha(votes),
-                "ordinal": krippendorff_alpha(votes, level="ordinal"),
-                "ac1": gwet_ac1(votes),
-            }
-            words = ("undefined" if v is None else f"{v:.2f}" for v in coefficients.values())
-            rows.append((dimension, *words, str(len(votes)), str(twice), str(len(items))))
-            figures.append({"score": dimension, **coefficients, "raters": len(votes), "rated_twice": twice})
-    columns = ("score", "alpha", "ordinal alpha", "AC1", "raters", "rated by several", "rated")
-    note = "Krippendorff's alpha and Gwet's AC1 over all raters; UNKNOWN and what somebody did not rate are missing. "
-    note += "AC1 stays put where nearly all answers get one score, alpha falls to 0 there."
-    title = "People among themselves"
-    return ([Table("raters", title, columns, tuple(rows), note=note)] if rows else []), figures
+            alpha, ac1 = krippendorff_alpha(votes), gwet_ac1(votes)
+            ordinal = krippendorff_alpha(votes, level="ordinal")
+            rows.append(
+                {
+                    "score": dimension,
+                    "alpha": coefficient(alpha),
+                    "ordinal alpha": coefficient(ordinal),
+                    "AC1": coefficient(ac1),
+                    "raters": str(len(votes)),
+                    "rated by several": str(twice),
+                    "rated": str(len(items)),
+                }
+            )
+            figure = {"score": dimension, "alpha": alpha, "ordinal": ordinal, "ac1": ac1}
+            figures.append({**figure, "raters": len(votes), "rated_twice": twice})
+    note = (
+        "Krippendorff's alpha and Gwet's AC1 over all raters; UNKNOWN and what somebody did not rate are missing. "
+        "AC1 stays put where nearly all answers get one score, alpha falls to 0 there."
+    )
+    return Table.of("raters", "People among themselves", rows, note=note), figures
 
 
-def correction_table(data: ReportData) -> tuple[list[Table], list[dict[str, Any]]]:
+def correction_table(data: ReportData) -> tuple[tuple[Table, ...], list[dict[str, Any]]]:
     """Strict success, and that above the floor: by the judge, by the people, and both together."""
     rows, figures = [], []
     for planner in data.planners:
         for dimension in DIMENSIONS:
             for name, (estimate, split) in _estimates(data, planner, dimension).items():
-                rows.append((planner, dimension, name, *_words(estimate, split)))
+                judge, people, both = map(
+                    points, (estimate.judge, estimate.people, estimate.corrected), ("",) * 3
+                )
+                rows.append(
+                    {
+                        "planner": planner,
+                        "score": dimension,
+                        "of": name,
+                        "judge alone %": judge[0],
+                        "judge's 95% interval": judge[1],
+                        "N": str(estimate.judge.n),
+                        "people alone %": people[0],
+                        "people's 95% interval": people[1],
+                        "rated": str(estimate.people.n),
+                        "split": str(split),
+                        "corrected %": both[0],
+                        "corrected 95% interval": both[1],
+                    }
+                )
                 figures.append(
                     {"planner": planner, "score": dimension, "of": name, **asdict(estimate), "split": split}
                 )
-    columns = (
-        *("planner", "score", "of", "judge alone %", "95% interval", "N", "people alone %", "95% interval"),
-        *("rated", "split", "corrected %", "95% interval"),
-    )
     note = (
         f"Judge: {data.main_judge}. People: the majority of the raters, strict success; split, and counted by the "
         "share of its leading scores that is a success: a case on which they are not one. Corrected: people's mean, "
@@ -110,8 +129,7 @@ def correction_table(data: ReportData) -> tuple[list[Table], list[dict[str, Any]
         f"is not given under {FEWEST_RATED} rated ones, where its interval is too narrow. "
         f"Intervals: {data.blocks[1]}."
     )
-    title = "People correct the judge"
-    return ([Table("corrected", title, columns, tuple(rows), words=3, note=note)] if rows else []), figures
+    return Table.of("corrected", "People correct the judge", rows, 3, note), figures
 
 
 def _estimates(data: ReportData, planner: str, dimension: Dimension) -> dict[str, tuple[Corrected, int]]:
@@ -146,19 +164,6 @@ def _less(hazard: dict[str, float], floor: list[dict[str, float]]) -> dict[str, 
     return {case: hazard[case] - sum(arm[case] for arm in floor) / len(floor) for case in shared}
 
 
-def _words(result: Corrected, split: int) -> tuple[str, ...]:
-    def estimate(difference: Difference) -> tuple[str, str]:
-        if difference.value is None or difference.low is None or difference.high is None:
-            return "-", "-"
-        return f"{100 * difference.value:.1f}", f"{100 * difference.low:.1f} to {100 * difference.high:.1f}"
-
-    return (
-        *(*estimate(result.judge), str(result.judge.n)),
-        *(*estimate(result.people), str(result.people.n), str(split)),
-        *estimate(result.corrected),
-    )
-
-
 # --- how far the judges can be trusted: against people, against each other, on known answers --------------
 
 
@@ -175,11 +180,19 @@ def people_section(data: ReportData) -> Section:
                 shared = sorted(set(a) & set(b))
                 if shared:
                     result = agreement([a[k] for k in shared], [b[k] for k in shared])
-                    rows.append((first, second, dimension, *_agreement_cells(result)))
+                    rows.append(
+                        {"reference": first, "other": second, "score": dimension, **_agreement_cells(result)}
+                    )
                     figures.append(
                         {"reference": first, "other": second, "score": dimension, **asdict(result)}
                     )
-    tables = [_table(rows, split)] if rows else []
+    ties = ", ".join(f"{d} {n}" for d, n in split.items() if n)
+    note = (
+        "Cohen's kappa with 95% intervals; undefined where both give one and the same score throughout. "
+        "Finds: of the reference's scores, how many the other gives as well. People: the majority of the raters."
+        + (f" Left out, since they are split: {ties} answers." if ties else "")
+    )
+    tables = Table.of("agreement", "Judges and people on the same answers", rows, 3, note)
     among, agreed = raters_table(data)
     corrections, estimates = correction_table(data)
     return Section(
@@ -217,81 +230,55 @@ def _shares(accuracy: Mapping[Dimension, float]) -> str:
     return ", ".join(f"{d} {100 * accuracy[d]:.1f}%" for d in DIMENSIONS if d in accuracy)
 
 
-def _probe_tables(data: ReportData) -> list[Table]:
+def _probe_tables(data: ReportData) -> tuple[Table, ...]:
     rows = [
-        (
-            judge,
-            kind,
-            *(_right(outcome, d) for d in DIMENSIONS),
-            "/".join(str(outcome.false_two.get(d, 0)) for d in DIMENSIONS),
-            "/".join(str(outcome.missed_two.get(d, 0)) for d in DIMENSIONS),
-            str(outcome.n),
-            "; ".join(f"{count}: {why}" for why, count in outcome.left_out.items()),
-        )
+        {
+            "judge": judge,
+            "known answer": kind,
+            **{f"{d} right %": _right(outcome, d) for d in DIMENSIONS},
+            "false 2s": "/".join(str(outcome.false_two.get(d, 0)) for d in DIMENSIONS),
+            "missed 2s": "/".join(str(outcome.missed_two.get(d, 0)) for d in DIMENSIONS),
+            "N": str(outcome.n),
+            "not asked": "; ".join(f"{count}: {why}" for why, count in outcome.left_out.items()),
+        }
         for judge, probe in data.probes.items()
         for kind, outcome in probe.kinds.items()
     ]
-    if not rows:
-        return []
-    columns = (
-        "judge",
-        "known answer",
-        *(f"{d} right %" for d in DIMENSIONS),
-        "false 2s",
-        "missed 2s",
-        "N",
-        "not asked",
-    )
-    note = "Scripted plans whose right scores follow by construction, and free answers with their authors' scores. "
-    note += (
+    note = (
+        "Scripted plans whose right scores follow by construction, and free answers with their authors' scores. "
         "2s of reasoning/waypoints/overall: given where another score is right, and not given where it is. "
+        "A verdict without a usable reply counts as wrong."
     )
-    note += "A verdict without a usable reply counts as wrong."
-    return [Table("probes", "Known answers, by kind", columns, tuple(rows), words=2, note=note)]
+    return Table.of("probes", "Known answers, by kind", rows, 2, note)
 
 
 def _right(kind: ProbeKind, dimension: Dimension) -> str:
     judged = kind.n - kind.unjudged.get(dimension, 0)
-    return f"{100 * kind.right[dimension] / judged:.1f}" if judged else "-"
+    return share(kind.right[dimension] / judged if judged else None)
 
 
-def _calibration_tables(data: ReportData) -> list[Table]:
+def _calibration_tables(data: ReportData) -> tuple[Table, ...]:
     rows = [
-        (
-            judge,
-            d,
-            _percent(result.accuracy),
-            _kappa(result.kappa),
-            _kappa(result.quadratic),
-            str(result.n),
-            str(calibration.split.get(d, 0)) if calibration.split else "not known",
-            counts,
-        )
+        {
+            "judge": judge,
+            "score": d,
+            "same %": share(result.accuracy),
+            "kappa": coefficient(result.kappa),
+            "quadratic kappa": coefficient(result.quadratic),
+            "N": str(result.n),
+            "split": str(calibration.split.get(d, 0)),
+            "counts here": f"no: {len(rated)} of its scenes were rated" if rated else "yes",
+        }
         for judge, calibration in data.calibrations.items()
-        for counts in [_counts(calibration, data)]
+        for rated in [calibration.shared_with(data.benchmark.scenes)]
         for d, result in calibration.against_people.items()
     ]
-    if not rows:
-        return []
-    columns = ("judge", "score", "same %", "kappa", "quadratic kappa", "N", "split", "counts here")
-    note = "Against the majority of the people who rated the same answers; split answers, on which they have none, "
-    note += "are left out, so the figures are those of the clearer ones. It counts for this benchmark only when none "
-    note += "of its scenes was rated for it: wording that was tuned on a scene says little about that scene."
-    title = "Judges against people, calibration set"
-    return [Table("calibration", title, columns, tuple(rows), words=2, note=note)]
-
-
-def _counts(calibration: Calibration, data: ReportData) -> str:
-    shared = calibration.shared_with(data.benchmark.scenes)
-    return f"no: {len(shared)} of its scenes were rated" if shared else "yes"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}"
-
-
-def _kappa(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"
+    note = (
+        "Against the majority of the people who rated the same answers; split answers, on which they have none, "
+        "are left out, so the figures are those of the clearer ones. It counts for this benchmark only when none "
+        "of its scenes was rated for it: wording that was tuned on a scene says little about that scene."
+    )
+    return Table.of("calibration", "Judges against people, calibration set", rows, 2, note)
 
 
 def _judge_scores(data: ReportData, judge: str, dimension: Dimension) -> Scores:
@@ -303,37 +290,14 @@ def _judge_scores(data: ReportData, judge: str, dimension: Dimension) -> Scores:
     }
 
 
-def _agreement_cells(result: Agreement) -> tuple[str, ...]:
-    def value(number: float | None, interval: tuple[float, float] | None) -> str:
-        return _kappa(number) + (f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else "")
+def _agreement_cells(result: Agreement) -> dict[str, str]:
+    def kappa(value: float | None, interval: tuple[float, float] | None) -> str:
+        return coefficient(value) + (f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else "")
 
-    recall = ["-" if r is None else f"{100 * r:.0f}" for r in result.recall]
-    accuracy = _percent(result.accuracy)
-    kappas = value(result.kappa, result.kappa_interval), value(result.quadratic, result.quadratic_interval)
-    return (accuracy, *kappas, *recall, str(result.n))
-
-
-def _table(rows: list[tuple[str, ...]], split: Mapping[Dimension, int]) -> Table:
-    ties = ", ".join(f"{d} {n}" for d, n in split.items() if n)
-    out = f" Left out, since they are split: {ties} answers." if ties else ""
-    return Table(
-        name="agreement",
-        title="Judges and people on the same answers",
-        columns=(
-            "reference",
-            "other",
-            "score",
-            "same %",
-            "kappa",
-            "quadratic kappa",
-            "finds 0 %",
-            "finds 1 %",
-            "finds 2 %",
-            "N",
-        ),
-        rows=tuple(rows),
-        words=3,
-        note="Cohen's kappa with 95% intervals; undefined where both give one and the same score throughout. "
-        "Finds: of the reference's scores, how many the other gives as well. People: the majority of the raters."
-        + out,
-    )
+    return {
+        "same %": share(result.accuracy),
+        "kappa": kappa(result.kappa, result.kappa_interval),
+        "quadratic kappa": kappa(result.quadratic, result.quadratic_interval),
+        **{f"finds {score} %": share(recall, 0) for score, recall in enumerate(result.recall)},
+        "N": str(result.n),
+    }

@@ -15,8 +15,6 @@ Groups = dict[tuple[str, str], list[Group]]
 _MEASURED = ("distance", "required deceleration", "speed")
 #: A group needs this many cases to be drawn; the tables hold all.
 _LEAST_CASES, _MOST_ROWS = 3, 24
-#: More groups that are not drawn are told by their number.
-_MOST_NAMED = 8
 
 
 def groups_section(data: ReportData) -> Section:
@@ -35,26 +33,19 @@ def groups_section(data: ReportData) -> Section:
             continue
         name = axis.replace(" ", "-")
         if axis in _MEASURED or len(_large(labels, groups_of)) > 1:
-            plots += [
-                Plot(
-                    f"by-{name}-{d}",
-                    f"By {axis}",
-                    partial(_chart, axis, labels, groups_of, d),
-                    f"by-{name}",
-                    d,
-                )
-                for d in scores
-            ]
-        tables.append(_table(axis, name, labels, groups_of))
+            for d in scores:
+                draw = partial(_chart, axis, labels, groups_of, d)
+                plots.append(Plot(f"by-{name}-{d}", f"By {axis}", draw, f"by-{name}", d))
+        tables += _table(axis, name, labels, groups_of)
         figures[axis] = [
-            {"planner": p, "score": d, "groups": [_plain(g) for g in groups]}
+            {"planner": p, "score": d, "groups": [{"label": g.label, **asdict(g.rate)} for g in groups]}
             for (p, d), groups in groups_of.items()
         ]
     return Section(
         id="breakdown",
         title="Breakdown",
         plots=(*_dose_plots(data), *plots),
-        tables=(*tables, _partial_table(data)),
+        tables=(*tables, *_partial_table(data)),
         figures={"breakdown": figures},
     )
 
@@ -102,36 +93,25 @@ def _chart(axis: str, labels: list[str], groups_of: Groups, score: str, width: f
     return rows_chart(title, visible, series, width)
 
 
-def _table(axis: str, name: str, labels: list[str], groups_of: Groups) -> Table:
+def _table(axis: str, name: str, labels: list[str], groups_of: Groups) -> tuple[Table, ...]:
     rows = []
     for planner in dict.fromkeys(p for p, _ in groups_of):
         rates = {d: _rates(groups_of, planner, d, labels) for d in DIMENSIONS}
         for i, label in enumerate(labels):
             overall = next((r for d in reversed(DIMENSIONS) if (r := rates[d][i])), None)
             if overall is not None:
-                shares = [r.percent() if (r := rates[d][i]) else "-" for d in DIMENSIONS]
-                rows.append((label, planner, *shares, overall.interval(), str(overall.n)))
-    return Table(
-        name=f"by-{name}",
-        title=f"Strict success by {axis}",
-        columns=(axis, "planner", *(f"{d} %" for d in DIMENSIONS), "95% interval (the last of these)", "N"),
-        rows=tuple(rows),
-        words=2,
-        note="" if axis in _MEASURED else _left_out(labels, groups_of),
-    )
+                shares = {f"{d} %": r.percent() if (r := rates[d][i]) else "-" for d in DIMENSIONS}
+                interval = {"95% interval (the last of these)": overall.interval(), "N": str(overall.n)}
+                rows.append({axis: label, "planner": planner, **shares, **interval})
+    note = "" if axis in _MEASURED else _left_out(labels, groups_of)
+    return Table.of(f"by-{name}", f"Strict success by {axis}", rows, 2, note)
 
 
 def _left_out(labels: list[str], groups_of: Groups) -> str:
-    """What the plot of an axis leaves out, in words."""
-    visible = _large(labels, groups_of)
-    hidden = [label for label in labels if label not in visible]
-    if not hidden:
-        return ""
-    named = ", ".join(hidden) if len(hidden) <= _MOST_NAMED else f"{len(hidden)} of {len(labels)} groups"
-    why = f"under {_LEAST_CASES} cases" + (
-        f", or beyond the first {_MOST_ROWS}" if len(visible) == _MOST_ROWS else ""
-    )
-    return f"In this table and in no plot ({why}): {named}."
+    """How many groups the plot of an axis leaves out."""
+    hidden = len(labels) - len(_large(labels, groups_of))
+    why = f"under {_LEAST_CASES} cases, or beyond the first {_MOST_ROWS}"
+    return f"In this table and in no plot ({why}): {hidden} of {len(labels)} groups." if hidden else ""
 
 
 def _dose_plots(data: ReportData) -> list[Plot]:
@@ -156,20 +136,10 @@ def _dose_plots(data: ReportData) -> list[Plot]:
     return plots
 
 
-def _partial_table(data: ReportData) -> Table:
+def _partial_table(data: ReportData) -> tuple[Table, ...]:
     rows = [
-        (planner, reason, str(count))
+        {"planner": planner, "reason": reason, "cases": str(count)}
         for planner in data.planners
         for reason, count in partial_reasons(data.verdicts_of(data.main_judge, planner, "hazard"))[:20]
     ]
-    return Table(
-        name="partial",
-        title="Cases with a score of 1, by reason",
-        columns=("planner", "reason", "cases"),
-        rows=tuple(rows),
-        words=2,
-    )
-
-
-def _plain(group: Group) -> dict[str, object]:
-    return {"label": group.label, **asdict(group.rate)}
+    return Table.of("partial", "Cases with a score of 1, by reason", rows, 2)

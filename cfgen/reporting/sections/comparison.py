@@ -1,13 +1,11 @@
 """Planner against planner."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from cfgen.metrics.compare import Pair, cases_needed, compare_all
-from cfgen.metrics.intervals import Events
 from cfgen.records import DIMENSIONS
 from cfgen.reporting.data import ReportData, judged
-from cfgen.reporting.section import Section, Table
+from cfgen.reporting.section import Section, Table, points
 
 #: pairs that have a sentence
 _SAID = 12
@@ -25,78 +23,43 @@ def paired_section(data: ReportData) -> Section:
     judged_by = [d for d in DIMENSIONS if any(pair.difference.n for pair in pairs[d])]
     score = judged_by[-1] if judged_by else DIMENSIONS[-1]
     leading = pairs[score]
+    rest = len(leading) - _SAID
+    more = [f"And {rest} more of {len(leading)} pairs: the table has them all."] if rest > 0 else []
     return Section(
         id="paired",
         title="Planner against planner",
-        lead=(*(pair.sentence() for pair in leading[:_SAID]), *_left(leading)),
-        tables=(_table(pairs, _cut(events.values())), _power_table(leading, score)) if leading else (),
+        lead=(*(pair.sentence() for pair in leading[:_SAID]), *more),
+        tables=(*_table(pairs), _power_table(leading, score)) if leading else (),
         figures={
             "pairs": {d: [asdict(pair) for pair in hits if pair.difference.n] for d, hits in pairs.items()}
         },
     )
 
 
-def _left(pairs: list[Pair]) -> tuple[str, ...]:
-    rest = len(pairs) - _SAID
-    return (f"And {rest} more of {len(pairs)} pairs: the table has them all.",) if rest > 0 else ()
-
-
-def _cut(events: Iterable[Mapping[str, Events]]) -> str:
-    """Who has cases at which some repeats succeed and some do not, and what becomes of them."""
-    planners = [p for of in events for p, hits in of.items() if any(0 < hit < 1 for hit in hits.values())]
-    if not planners:
-        return ""
-    return (
-        f" {', '.join(dict.fromkeys(planners))}: of several repeats. Points and intervals take the share of them that "
-        "succeeds; the test, only first and only second take a case as success where more than half do, so the "
-        "two can differ."
-    )
-
-
-def _table(pairs: dict[str, list[Pair]], cut: str) -> Table:
+def _table(pairs: dict[str, list[Pair]]) -> tuple[Table, ...]:
     rows = [
-        (
-            pair.first,
-            pair.second,
-            dimension,
-            "-" if pair.difference.value is None else f"{100 * pair.difference.value:+.1f}",
-            _interval(pair),
-            str(pair.first_only),
-            str(pair.second_only),
-            f"{pair.p:.3f}",
-            f"{pair.p_holm:.3f}",
-            str(pair.difference.n),
-        )
+        {
+            "first": pair.first,
+            "second": pair.second,
+            "score": dimension,
+            **dict(zip(("percentage points", "95% interval"), points(pair.difference), strict=True)),
+            "only first": str(pair.first_only),
+            "only second": str(pair.second_only),
+            "p": f"{pair.p:.3f}",
+            "p (Holm)": f"{pair.p_holm:.3f}",
+            "N": str(pair.difference.n),
+        }
         for dimension, of_score in pairs.items()
         for pair in of_score
         if pair.difference.n
     ]
-    return Table(
-        name="pairs",
-        title="Differences in strict success on shared cases",
-        columns=(
-            "first",
-            "second",
-            "score",
-            "percentage points",
-            "95% interval",
-            "only first",
-            "only second",
-            "p",
-            "p (Holm)",
-            "N",
-        ),
-        rows=tuple(rows),
-        words=3,
-        note="Exact McNemar test on the cases where only one of the two succeeds; Holm-corrected over the pairs of "
-        "one score. Intervals: Wilson's of both, joined. Scripted planners, given the truth, take no part."
-        + cut,
+    note = (
+        "Exact McNemar test on the cases where only one of the two succeeds; Holm-corrected over the pairs of "
+        "one score. Intervals: Wilson's of both, joined. Scripted planners, given the truth, take no part. Of "
+        "several repeats points and intervals take the share that succeeds; the test, only first and only second take "
+        "a case as success where more than half do, so the two can differ."
     )
-
-
-def _interval(pair: Pair) -> str:
-    low, high = pair.difference.low, pair.difference.high
-    return "-" if low is None or high is None else f"{100 * low:+.1f} to {100 * high:+.1f}"
+    return Table.of("pairs", "Differences in strict success on shared cases", rows, 3, note)
 
 
 def _needed(gap: float, discordant: float, tests: int) -> str:
@@ -110,11 +73,7 @@ def _power_table(pairs: list[Pair], score: str) -> Table:
     observed = sorted(discordant)[len(discordant) // 2] if any(discordant) else None
     shares = ([("as observed", observed)] if observed else []) + [("assumed", share) for share in _DISCORDANT]
     rows = [
-        (
-            name,
-            f"{100 * share:.0f}",
-            *(_needed(gap, share, len(pairs)) for gap in _GAPS),
-        )
+        (name, f"{100 * share:.0f}", *(_needed(gap, share, len(pairs)) for gap in _GAPS))
         for name, share in shares
     ]
     return Table(

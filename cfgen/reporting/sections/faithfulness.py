@@ -9,7 +9,6 @@ from cfgen.metrics.faithfulness import (
     OTHER_READING,
     Balanced,
     Claims,
-    ConsistencyRow,
     EdgeAgreement,
     EdgeVerdicts,
     Verdicts,
@@ -22,38 +21,18 @@ from cfgen.metrics.intervals import Rate
 from cfgen.records import EdgeProbe
 from cfgen.records.traces import ENOUGH_KNOWN
 from cfgen.reporting.data import ReportData
-from cfgen.reporting.section import Section, Table
+from cfgen.reporting.section import Section, Table, coefficient, share
 
 
-def edge_trust(data: ReportData) -> tuple[Table, tuple[str, ...]]:
+def edge_trust(data: ReportData) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """The table, and a sentence about each checker whose verdicts this report shows."""
-    rows = [
-        (probe.checker, *_by(probe), name, *_words(probe, name))
-        for probe in data.edge_probes
-        for name in probe.edges
-    ]
-    table = Table(
-        name="edge-probes",
-        title="Judges of edges on known answers",
-        columns=(
-            *(
-                "checker",
-                "asked with",
-                "answered by",
-                "known traces",
-                "edge",
-                "balanced accuracy",
-                "95% interval",
-                "false consistent %",
-            ),
-            *("95% interval", "false inconsistent %", "95% interval", "consistent + broken"),
-        ),
-        rows=tuple(rows),
-        words=5,
-        note="Traces whose right verdicts are known by construction and geometry (cfgen analyze traces validate). "
-        "Balanced accuracy: the mean of both recalls; what got no usable reply counts as wrong. Intervals take known "
-        "answers as independent.",
+    note = (
+        "Traces whose right verdicts are known by construction and geometry (cfgen analyze traces validate). "
+        "Balanced accuracy: the mean of both recalls; what got no usable reply counts as wrong. Intervals are of "
+        "95% and take known answers as independent."
     )
+    rows = [_probe_row(probe, edge) for probe in data.edge_probes for edge in probe.edges]
+    table = Table.of("edge-probes", "Judges of edges on known answers", rows, 5, note)
     checkers = sorted({(v.checker, v.rubric) for verdicts in data.traces.values() for v in verdicts})
     return table, tuple(
         _sentence(checker, rubric, data) for checker, rubric in checkers if rubric != "grounding"
@@ -92,31 +71,30 @@ def _sentence(checker: str, rubric: str, data: ReportData) -> str:
     return words
 
 
-def _by(probe: EdgeProbe) -> tuple[str, str, str]:
-    """The wording, the model, and the pool: what one probe differs from another in."""
-    wording = f"{probe.rubric} {probe.rubric_hash.removeprefix('sha256:')[:6]}"
-    model = probe.model.removeprefix("sha256:")
-    pool = f"{probe.n} of {probe.pool.removeprefix('sha256:')[:6]}"
-    return wording, model if model == probe.model else f"weights {model[:12]}", pool
-
-
-def _words(probe: EdgeProbe, name: str) -> tuple[str, ...]:
-    count = probe.edges[name]
+def _probe_row(probe: EdgeProbe, edge: str) -> dict[str, str]:
+    """The wording, the model and the pool are what one probe differs from another in."""
+    model, count = probe.model.removeprefix("sha256:"), probe.edges[edge]
     accuracy = Balanced.of(*count.recalls)
-    balanced = (
-        ("-", "-")
-        if accuracy.value is None
-        else (f"{accuracy.value:.3f}", f"{accuracy.low:.3f}-{accuracy.high:.3f}")
-    )
-    wrong = [
-        Rate.of(hits, n)
-        for hits, n in (
-            (count.false_consistent, count.inconsistent),
-            (count.false_inconsistent, count.consistent),
-        )
-    ]
-    figures = [words for rate in wrong for words in (rate.percent(), rate.interval())]
-    return (*balanced, *figures, f"{count.consistent} + {count.inconsistent}")
+    wrong = Rate.of(count.false_consistent, count.inconsistent)
+    missed = Rate.of(count.false_inconsistent, count.consistent)
+    return {
+        "checker": probe.checker,
+        "asked with": f"{probe.rubric} {_short(probe.rubric_hash)}",
+        "answered by": model if model == probe.model else f"weights {_short(model)}",
+        "known traces": f"{probe.n} of {_short(probe.pool)}",
+        "edge": edge,
+        "balanced accuracy": "-" if accuracy.value is None else f"{accuracy.value:.3f}",
+        "its interval": "-" if accuracy.value is None else f"{accuracy.low:.3f}-{accuracy.high:.3f}",
+        "false consistent %": wrong.percent(),
+        "interval of these": wrong.interval(),
+        "false inconsistent %": missed.percent(),
+        "interval of those": missed.interval(),
+        "consistent + broken": f"{count.consistent} + {count.inconsistent}",
+    }
+
+
+def _short(digest: str) -> str:
+    return digest.removeprefix("sha256:")[:6]
 
 
 # --- judges of edges against people: the Pinocchio paper's Table 1, by reading of the second edge ---------
@@ -130,8 +108,8 @@ _NOTE = (
 )
 
 
-def edge_people(data: ReportData) -> tuple[list[Table], list[dict[str, Any]]]:
-    """The table, empty where nobody rated edges, and its figures, every pair of raters in them."""
+def edge_people(data: ReportData) -> tuple[tuple[Table, ...], list[dict[str, Any]]]:
+    """The table, and its figures, every pair of raters in them."""
     rows, figures = [], []
     for rubric in sorted({f.rubric for f in data.edge_ratings}):
         people: dict[str, dict[str, Any]] = {}
@@ -141,18 +119,24 @@ def edge_people(data: ReportData) -> tuple[list[Table], list[dict[str, Any]]]:
         judges = _judges(data, rubric) or {"": {}}
         for checker, verdicts in judges.items():
             for result in edge_agreement(people, verdicts, checker or "nobody"):
-                rows.append((rubric, checker or "-", result.edge, *_people_cells(result)))
+                rows.append(
+                    {
+                        "E2 read as": rubric,
+                        "checker": checker or "-",
+                        "edge": result.edge,
+                        "same as majority": f"{result.same}/{result.n}",
+                        "kappa": coefficient(result.consensus_kappa, 3),
+                        "people among themselves": _mean(result.people),
+                        "judge with each": _mean(result.with_judge),
+                        "ties": str(result.ties),
+                    }
+                )
                 figures.append(_figures(rubric, checker, result))
-    columns = ("E2 read as", "checker", "edge", "same as majority", "kappa", "people among themselves")
-    table = Table(
-        name="edge-people",
-        title="Judges of edges against people",
-        columns=(*columns, "judge with each", "ties"),
-        rows=tuple(rows),
-        words=3,
-        note=_NOTE,
-    )
-    return [table], figures
+    return Table.of("edge-people", "Judges of edges against people", rows, 3, _NOTE), figures
+
+
+def _mean(pair: tuple[float, float] | None) -> str:
+    return "-" if pair is None else f"{pair[0]:.3f} ± {pair[1]:.3f}"
 
 
 def _judges(data: ReportData, rubric: str) -> dict[str, Verdicts]:
@@ -168,19 +152,6 @@ def _trace(record: Any) -> str:
     return f"{record.planner} {record.arm} {record.case_id} {record.repeat}"
 
 
-def _people_cells(result: EdgeAgreement) -> tuple[str, ...]:
-    def mean(pair: tuple[float, float] | None) -> str:
-        return "-" if pair is None else f"{pair[0]:.3f} ± {pair[1]:.3f}"
-
-    return (
-        f"{result.same}/{result.n}",
-        _kappa(result.consensus_kappa),
-        mean(result.people),
-        mean(result.with_judge),
-        str(result.ties),
-    )
-
-
 def _figures(rubric: str, checker: str, result: EdgeAgreement) -> dict[str, Any]:
     return {
         "rubric": rubric,
@@ -194,10 +165,6 @@ def _figures(rubric: str, checker: str, result: EdgeAgreement) -> dict[str, Any]
         "with_judge": result.with_judge,
         "pairs": {f"{a} ~ {b}": k for (a, b), k in result.pairs.items()},
     }
-
-
-def _kappa(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.3f}"
 
 
 # --- how far each planner's answers hang together: the paper's Tables 3 and 4 -----------------------------
@@ -220,7 +187,7 @@ def traces_section(data: ReportData) -> Section:
         id="faithfulness",
         title="Faithfulness of the reasoning",
         lead=trusted,
-        tables=tuple(table for table in (edges, claims, trust, *people) if table.rows),
+        tables=(*edges, *claims, *trust, *people),
         figures={
             "faithfulness": edge_figures,
             "claims": claim_figures,
@@ -230,7 +197,7 @@ def traces_section(data: ReportData) -> Section:
     )
 
 
-def _edges(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
+def _edges(data: ReportData) -> tuple[tuple[Table, ...], list[dict[str, Any]]]:
     rows, figures = [], []
     for planner in data.planners:
         verdicts = defaultdict[Asked, list[EdgeVerdicts]](list)
@@ -239,31 +206,28 @@ def _edges(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
                 verdicts[v.checker, v.arm].append(EdgeVerdicts(v.edges))
         for checker, arm in sorted(verdicts, key=_order):
             row = consistency_row(verdicts[checker, arm])
-            rows.append((planner, checker, arm, *_consistency_cells(row)))
+            rows.append(
+                {
+                    "planner": planner,
+                    "checker": checker,
+                    "scene": arm,
+                    "overall %": row.overall.percent(),
+                    "95% interval": row.overall.interval(),
+                    **{f"{edge} %": row.edges[edge].percent() for edge in EDGES},
+                    "N": str(row.overall.n),
+                    "unchecked": str(row.unscored["overall"]),
+                }
+            )
             figures.append({"planner": planner, "checker": checker, "arm": arm, **asdict(row)})
-    table = Table(
-        name="faithfulness",
-        title="Consistent answers, edge by edge",
-        columns=(
-            "planner",
-            "checker",
-            "scene",
-            "overall %",
-            "95% interval",
-            *(f"{e} %" for e in EDGES),
-            "N",
-            "unchecked",
-        ),
-        rows=tuple(rows),
-        words=3,
-        note="; ".join(f"{edge}: {name}" for edge, name in EDGES.items())
-        + f" ({OTHER_READING}: scene to justification). Overall is derived from the five in code. Unchecked: the "
-        "checker gave no usable reply.",
+    edges = "; ".join(f"{edge}: {name}" for edge, name in EDGES.items())
+    note = (
+        f"{edges} ({OTHER_READING}: scene to justification). Overall is derived from the five in code. Unchecked: the "
+        "checker gave no usable reply."
     )
-    return table, figures
+    return Table.of("faithfulness", "Consistent answers, edge by edge", rows, 3, note), figures
 
 
-def _claims(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
+def _claims(data: ReportData) -> tuple[tuple[Table, ...], list[dict[str, Any]]]:
     """Faithful GRPO's two measures: inconsistency rate and mean grounding."""
     rows, figures = [], []
     for planner in data.planners:
@@ -276,38 +240,24 @@ def _claims(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
             unchecked = sum(failed for failed, *_ in own)
             rate = inconsistency_rate([consistent for _, consistent, _ in own])
             grounding = mean_grounding([claims for *_, claims in own if claims])
-            shares = ["-" if share is None else f"{100 * share:.1f}" for share in (rate, grounding)]
-            rows.append((planner, checker, arm, *shares, str(len(own) - unchecked), str(unchecked)))
-            figures.append(
+            rows.append(
                 {
                     "planner": planner,
                     "checker": checker,
-                    "arm": arm,
-                    "inconsistency": rate,
-                    "grounding": grounding,
+                    "scene": arm,
+                    "inconsistent %": share(rate),
+                    "mean grounding %": share(grounding),
+                    "N": str(len(own) - unchecked),
+                    "unchecked": str(unchecked),
                 }
             )
-    table = Table(
-        name="claims",
-        title="Words against action and frame",
-        columns=("planner", "checker", "scene", "inconsistent %", "mean grounding %", "N", "unchecked"),
-        rows=tuple(rows),
-        words=3,
-        note="Inconsistent: the action does not follow from the words. Grounding: of the sentences that claim "
-        "something about the frame, the share that is right, averaged over answers that claim anything.",
+            asked = {"planner": planner, "checker": checker, "arm": arm}
+            figures.append({**asked, "inconsistency": rate, "grounding": grounding})
+    note = (
+        "Inconsistent: the action does not follow from the words. Grounding: of the sentences that claim "
+        "something about the frame, the share that is right, averaged over answers that claim anything."
     )
-    return table, figures
-
-
-def _consistency_cells(row: ConsistencyRow) -> tuple[str, ...]:
-    edges = (row.edges[edge].percent() for edge in EDGES)
-    return (
-        row.overall.percent(),
-        row.overall.interval(),
-        *edges,
-        str(row.overall.n),
-        str(row.unscored["overall"]),
-    )
+    return Table.of("claims", "Words against action and frame", rows, 3, note), figures
 
 
 # --- whether the reasoning carries the trajectory: stages of a trace are swapped --------------------------
@@ -325,22 +275,26 @@ def swaps_section(data: ReportData) -> Section:
             if swaps:
                 rate = Rate.of(sum(answered), len(answered))
                 failed = len(swaps) - len(answered)
-                rows.append((planner, swap, rate.percent(), rate.interval(), str(rate.n), str(failed)))
+                rows.append(
+                    {
+                        "planner": planner,
+                        "swapped": swap,
+                        "followed %": rate.percent(),
+                        "95% interval": rate.interval(),
+                        "N": str(rate.n),
+                        "no plan": str(failed),
+                    }
+                )
                 figures.append(
                     {"planner": planner, "swap": swap, "followed": rate.hits, "n": rate.n, "failed": failed}
                 )
-    table = Table(
-        name="interventions",
-        title="Share of swaps that the trajectory follows",
-        columns=("planner", "swapped", "followed %", "95% interval", "N", "no plan"),
-        rows=tuple(rows),
-        words=2,
-        note="One stage of the planner's own trace is replaced and it plans again: reasoning that carries the action "
-        "moves the trajectory.",
+    note = (
+        "One stage of the planner's own trace is replaced and it plans again: reasoning that carries the action "
+        "moves the trajectory."
     )
     return Section(
         id="swaps",
         title="Is the reasoning load-bearing?",
-        tables=(table,) if rows else (),
+        tables=Table.of("interventions", "Share of swaps that the trajectory follows", rows, 2, note),
         figures={"interventions": figures},
     )

@@ -29,24 +29,24 @@ def faults_section(data: ReportData, own: Sequence[Fault]) -> Section:
         "records that cannot be read": [("damaged record", words) for words in data.damaged],
     }
     rows = [
-        (where, kind, next(words for k, words in faults if k == kind), str(count))
+        {
+            "where": where,
+            "cause": kind,
+            "for example": next(words for k, words in faults if k == kind),
+            "N": str(count),
+        }
         for where, faults in groups.items()
         for kind, count in Counter(kind for kind, _ in faults).most_common(_NAMED)
     ]
-    table = Table(
-        name="faults",
-        title="Faults, by where they happened and what broke",
-        columns=("where", "cause", "for example", "N"),
-        rows=tuple(rows),
-        words=3,
-        note="A fault is neither the planner's nor the judge's: cfgen, or something it called, broke. The answers "
-        "and verdicts count in no rate, and in the column 'faults' of the leaderboard.",
+    note = (
+        "A fault is neither the planner's nor the judge's: cfgen, or something it called, broke. The answers "
+        "and verdicts count in no rate, and in the column 'faults' of the leaderboard."
     )
     return Section(
         id="faults",
         title="Faults",
         lead=tuple(f"{len(faults)} {where}." for where, faults in groups.items() if faults),
-        tables=(table,) if rows else (),
+        tables=Table.of("faults", "Faults, by where they happened and what broke", rows, 3, note),
         figures={
             "faults": [f.model_dump(mode="json") for f in data.faults],
             "report_faults": [f.model_dump(mode="json") for f in own],
@@ -136,24 +136,18 @@ def _building(data: ReportData) -> str:
     network = "not on record" if report is None else report.network or "everything could be reached"
     return (
         f"Attempts at the {len(attempt_counts)} pairs tried: {attempts}; network in the last build: "
-        f"{network}. {_made_with(report.environment if report else {})}"
+        f"{network}; made with: {_versions(report.environment if report else {}) or 'not on record'}."
     )
 
 
-def _made_with(versions: Mapping[str, str]) -> str:
-    if not versions:
-        return "Versions of Python, OpenCV, NumPy and Pillow in the build are not on record."
-    words = ", ".join(f"{_NAMES.get(name, name)} {version}" for name, version in versions.items())
-    return f"The last build had {words}."
+def _versions(environment: Mapping[str, str]) -> str:
+    return ", ".join(f"{_NAMES.get(name, name)} {version}" for name, version in environment.items())
 
 
 def _here() -> str:
     versions = environment()
-    system = versions.pop("system")
-    words = ", ".join(
-        f"{_NAMES.get(name, name)} {version}" for name, version in versions.items() if name != "cfgen"
-    )
-    return f"This report was made by cfgen {__version__} with {words}, on {system}."
+    system, _ = versions.pop("system"), versions.pop("cfgen", "")
+    return f"This report was made by cfgen {__version__} with {_versions(versions)}, on {system}."
 
 
 def _planner(data: ReportData, planner: str) -> str:

@@ -14,9 +14,9 @@ from cfgen.core.registry import first_line
 from cfgen.geometry.driving import Drive
 from cfgen.metrics.intervals import Rate
 from cfgen.metrics.kinematics import Encounter, displacement_errors, reached_after_s
-from cfgen.metrics.registry import METRICS, Mean, Metric, mean, measure, over_repeats
+from cfgen.metrics.registry import METRICS, Metric, mean, measure, over_repeats
 from cfgen.records import Case, Fault
-from cfgen.reporting.data import Key, ReportData, place_of
+from cfgen.reporting.data import Key, ReportData
 from cfgen.reporting.section import Section, Table
 
 
@@ -40,6 +40,16 @@ class Met:
 
 
 ARMS = ("original", "hazard")
+_NOTE = (
+    "A kinematic bicycle follows each plan from the car's own state, within limits of acceleration, jerk and "
+    "steering, to the plan's own end: the horizon. Boxes of the car and of the hazard at all times, medians, over "
+    "the N cases with a plan in both scenes whose hazard the car comes to within the horizon at its own speed; "
+    "those beyond it are counted apart. The original scene is measured against the place where the hazard will be, "
+    "so its contact rate says how many plans have to change. Gap: the smallest. TTC: the smallest, of those on "
+    "course for it that do not touch it. Plan off by: the largest distance of plan and "
+    "drive; no motion: plans that no car can follow; ADE, FDE: of the plan as drawn to the recorded drive; these "
+    "over all N + beyond. Of several samples those that count, each case by their mean."
+)
 
 
 def motion_section(data: ReportData) -> Section:
@@ -47,13 +57,13 @@ def motion_section(data: ReportData) -> Section:
     rows, figures = [], DiskList[dict[str, object]](data.disk)
     for planner in data.planners:
         for arm, met in encounters(data, planner):
-            rows.append((planner, arm, *_words(met, arm)))
+            rows.append({"planner": planner, "scene": arm, **_cells(met, arm)})
             for sample in met:
                 figures.append({"planner": planner, "arm": arm, **_plain(sample)})
     return Section(
         id="motion",
         title="Motion",
-        tables=(_table(rows),) if rows else (),
+        tables=Table.of("motion", "Plans, simulated, against the hazard's place", rows, 2, _NOTE),
         figures={"encounters": figures},
     )
 
@@ -102,7 +112,7 @@ def _plain(met: Met) -> dict[str, object]:
     }
 
 
-def _words(met: list[Met], arm: str) -> tuple[str, ...]:
+def _cells(met: list[Met], arm: str) -> dict[str, str]:
     each = [m for m in met if m.within]
 
     def share(of: Callable[[Encounter], bool]) -> str:
@@ -118,23 +128,23 @@ def _words(met: list[Met], arm: str) -> tuple[str, ...]:
 
     none = _by_case(met, lambda m: float(bool(m.incoherent)))
     within = len({m.case_id for m in each})
-    return (
-        _horizons([m.encounter.horizon_s for m in met]),
-        share(lambda e: e.collides),
-        share(lambda e: e.stops_short),
-        median(lambda e: e.min_gap_m),
-        median(lambda e: None if e.collides else e.ttc_s),
-        median(lambda e: e.lateral_clearance_m),
-        median(lambda e: e.required_decel),
-        median(lambda e: e.planned_decel),
-        share(lambda e: e.comfortable),
-        _median(_by_case(met, lambda m: m.off_m)),
-        Rate.of(sum(none), len(none)).percent(),
-        error(0),
-        error(1),
-        str(within),
-        str(len({m.case_id for m in met}) - within),
-    )
+    return {
+        "horizon s": _horizons([m.encounter.horizon_s for m in met]),
+        "contact %": share(lambda e: e.collides),
+        "stops short %": share(lambda e: e.stops_short),
+        "gap m": median(lambda e: e.min_gap_m),
+        "TTC s": median(lambda e: None if e.collides else e.ttc_s),
+        "side clearance m": median(lambda e: e.lateral_clearance_m),
+        "required m/s²": median(lambda e: e.required_decel),
+        "hardest braking m/s²": median(lambda e: e.planned_decel),
+        "comfortable %": share(lambda e: e.comfortable),
+        "plan off by m": _median(_by_case(met, lambda m: m.off_m)),
+        "no motion %": Rate.of(sum(none), len(none)).percent(),
+        "ADE m": error(0),
+        "FDE m": error(1),
+        "N": str(within),
+        "beyond": str(len({m.case_id for m in met}) - within),
+    }
 
 
 def _by_case(met: Sequence[Met], of: Callable[[Met], float | None]) -> list[float]:
@@ -153,42 +163,6 @@ def _horizons(horizons: Sequence[float]) -> str:
 
 def _median(values: Sequence[float]) -> str:
     return f"{np.median(values):.1f}" if values else "-"
-
-
-def _table(rows: list[tuple[str, ...]]) -> Table:
-    return Table(
-        name="motion",
-        title="Plans, simulated, against the hazard's place",
-        columns=(
-            "planner",
-            "scene",
-            "horizon s",
-            "contact %",
-            "stops short %",
-            "gap m",
-            "TTC s",
-            "side clearance m",
-            "required m/s²",
-            "hardest braking m/s²",
-            "comfortable %",
-            "plan off by m",
-            "no motion %",
-            "ADE m",
-            "FDE m",
-            "N",
-            "beyond",
-        ),
-        rows=tuple(rows),
-        words=2,
-        note="A kinematic bicycle follows each plan from the car's own state, within limits of acceleration, jerk and "
-        "steering, to the plan's own end: the horizon. Boxes of the car and of the hazard at all times, medians, over "
-        "the N cases with a plan in both scenes whose hazard the car comes to within the horizon at its own speed; "
-        "those beyond it are counted apart. The original scene is measured against the place where the hazard will be, "
-        "so its contact rate says how many plans have to change. Gap: the smallest. TTC: the smallest, of those on "
-        "course for it that do not touch it. Plan off by: the largest distance of plan and "
-        "drive; no motion: plans that no car can follow; ADE, FDE: of the plan as drawn to the recorded drive; these "
-        "over all N + beyond. Of several samples those that count, each case by their mean.",
-    )
 
 
 # --- every registered metric on every pair of plans -------------------------------------------------------
@@ -211,14 +185,27 @@ def measured_section(data: ReportData) -> Section:
         for where, by_metric in _shared(numbers).items()
         for metric, values in by_metric.items()
     }
-    rows = [(name, planner, arm, *_mean_cells(m)) for (name, planner, arm), m in means.items() if m.n]
     order = list(metrics)
-    rows.sort(key=lambda row: (order.index(row[0]), data.planners.index(row[1])))
+    rows = [
+        {
+            "metric": name,
+            "planner": planner,
+            "scene": arm,
+            "mean": f"{m.value:.2f}",
+            "95% interval": "-" if m.low is None or m.high is None else f"{m.low:.2f} to {m.high:.2f}",
+            "N": str(m.n),
+        }
+        for (name, planner, arm), m in means.items()
+        if m.n
+    ]
+    rows.sort(key=lambda row: (order.index(row["metric"]), data.planners.index(row["planner"])))
+    notes = (f"{name}: {summary}" for name, metric in metrics.items() if (summary := first_line(metric)))
+    note = " ".join(("Of plans as a car drives them, over the cases that a planner's scenes share.", *notes))
     return Section(
         id="metrics",
         title="Metrics",
         lead=tuple(f"Left out: {fault}" for fault in faults),
-        tables=(_metrics_table(rows, metrics),) if rows else (),
+        tables=Table.of("metrics", "Means of what is measured on pairs of plans", rows, 3, note),
         files=(_cases(data, numbers, order),) if rows else (),
         figures={
             "metrics": [
@@ -237,7 +224,7 @@ def _numbers(
     values: dict[str, dict[tuple[str, int], float]] = defaultdict(dict)
     for case, repeat, original, modified in _pairs(data, planner, arm):
         for name, metric in metrics.items():
-            work = partial(measure, metric, original, modified, place_of(case, arm), case)
+            work = partial(measure, metric, original, modified, data.place(case.case_id, arm), case)
             where = f"metric '{name}' on {planner}, {arm} of case {case.case_id}"
             value = contained(work, where, strict=data.strict)
             if isinstance(value, Fault):
@@ -271,25 +258,6 @@ def _pairs(data: ReportData, planner: str, arm: str) -> Iterator[tuple[Case, int
         original, modified = originals[base], answers[key]
         if original is not None and modified is not None:
             yield data.by_id[key[0]], key[1], original.poses.copy(), modified.poses.copy()
-
-
-def _mean_cells(result: Mean) -> tuple[str, str, str]:
-    interval = "-" if result.low is None or result.high is None else f"{result.low:.2f} to {result.high:.2f}"
-    return f"{result.value:.2f}", interval, str(result.n)
-
-
-def _metrics_table(rows: Sequence[tuple[str, ...]], metrics: dict[str, Metric]) -> Table:
-    notes = (f"{name}: {summary}" for name, metric in metrics.items() if (summary := first_line(metric)))
-    return Table(
-        name="metrics",
-        title="Means of what is measured on pairs of plans",
-        columns=("metric", "planner", "scene", "mean", "95% interval", "N"),
-        rows=tuple(rows),
-        words=3,
-        note=" ".join(
-            ("Of plans as a car drives them, over the cases that a planner's scenes share.", *notes)
-        ),
-    )
 
 
 def _cases(data: ReportData, numbers: Numbers, order: list[str]) -> Table:

@@ -10,7 +10,7 @@ from cfgen.metrics.success import Floor, SuccessRow, above_floor, success_row
 from cfgen.records import CONTROLS, DIMENSIONS, Dimension, FloorKind, judged_as
 from cfgen.reporting.data import ReportData, credited_contact, judged, measured
 from cfgen.reporting.drawing import Drawing, Series, rows_chart
-from cfgen.reporting.section import Plot, Section, Table
+from cfgen.reporting.section import Plot, Section, Table, points
 
 #: What counts as an event: a judge's dimension, or the trajectory alone.
 Event = Dimension | Literal["trajectory"]
@@ -84,7 +84,7 @@ def _sections(data: ReportData) -> tuple[Section, Section]:
         id="floor",
         title="Hits and false alarms",
         lead=(f"Intervals are {data.blocks[1]}.",),
-        tables=(_table(floors, ranked),),
+        tables=_table({key: floor for key, floor in floors.items() if key[0] in ranked}, ranked),
         plots=tuple(plots),
         figures={"floor": [{"planner": p, "event": e, **asdict(f)} for (p, e), f in floors.items()]},
     )
@@ -100,7 +100,7 @@ def sentence(planner: str, floor: Floor, judge: str = "", event: Event = "overal
         else "a trajectory that reacts, in time or not (no judge read the words)"
     )
     hits = f"{planner} answers {floor.hazard.percent()}% of the hazards with {fit}"
-    if above.value is None or above.low is None or above.high is None:
+    if above.value is None:
         lacks = "No control pair was judged, so part of this may be false alarms."
         return f"{hits} (95% interval {floor.hazard.interval()}, {floor.hazard.n} cases). {lacks}"
     arms = _FLOORS[floor.kind].format(floor.worst) + (
@@ -114,16 +114,14 @@ def sentence(planner: str, floor: Floor, judge: str = "", event: Event = "overal
 
 def _signed(difference: Difference) -> str:
     """Points above the floor, below it with a minus, as is their interval."""
-    value, low, high = (100 * (v or 0.0) for v in (difference.value, difference.low, difference.high))
-    return f"{value:+.1f} percentage points (95% interval {low:+.1f} to {high:+.1f}, {difference.n} cases)"
+    value, interval = points(difference)
+    return f"{value} percentage points (95% interval {interval}, {difference.n} cases)"
 
 
 def _worst(floor: Floor) -> str:
     """The conservative figure, where it is another than the headline."""
     difference = floor.conservative
-    if len(floor.controls) < 2 or floor.kind in ("worst", floor.worst):
-        return ""
-    if difference.value is None or difference.low is None or difference.high is None:
+    if len(floor.controls) < 2 or floor.kind in ("worst", floor.worst) or difference.value is None:
         return ""
     return f" Against its worst control alone ({floor.worst}), which is too low on average: {_signed(difference)}."
 
@@ -132,7 +130,7 @@ def _line(planner: str, floor: Floor) -> str:
     """The headline of a planner that is not set large."""
     above, arms = floor.headline, _FLOORS[floor.kind].format(floor.worst)
     raw = f"{floor.hazard.percent()}% of {floor.hazard.n} hazards"
-    if above.value is None or above.low is None or above.high is None:
+    if above.value is None:
         return f"{planner}: {raw}; no control pair was judged, so its false-alarm rate is not known."
     return f"{planner}: {_signed(above)} against {arms} ({raw})."
 
@@ -156,74 +154,44 @@ def rank(floor: Floor) -> tuple[bool, str, float]:
 
 
 def _points(floor: Floor) -> tuple[str, str]:
-    value = floor.headline.value
-    return (
-        (floor.hazard.percent(), "% of hazards")
-        if value is None
-        else (f"{100 * value:+.1f}", "percentage points")
-    )
+    value, _ = points(floor.headline)
+    return (floor.hazard.percent(), "% of hazards") if value == "-" else (value, "percentage points")
 
 
-def _table(floors: Floors, ranked: list[str]) -> Table:
+def _table(floors: Floors, ranked: list[str]) -> tuple[Table, ...]:
     rows = []
-    for planner in ranked:
-        for event, name in _NAMES.items():
-            if (planner, event) not in floors:
-                continue
-            floor = floors[planner, event]
-            arms = [_rate(floor.controls.get(arm)) for arm in CONTROLS]
-            d_prime = floor.d_prime.get(floor.worst)
-            rows.append(
-                (
-                    planner,
-                    name,
-                    _rate(floor.hazard),
-                    *arms,
-                    *signed(floor.headline),
-                    floor.kind if floor.arms else "-",
-                    str(floor.headline.n),
-                    *signed(floor.conservative),
-                    floor.worst or "-",
-                    "-" if d_prime is None else f"{d_prime:.2f}",
-                )
-            )
-    return Table(
-        name="floor",
-        title="The same event with and without a hazard",
-        columns=(
-            "planner",
-            "event",
-            "hazard %",
-            *(f"{a} %" for a in CONTROLS),
-            "hit rate minus false-alarm rate",
-            "95% interval",
-            "false alarms of",
-            "shared cases",
-            "minus the worst",
-            "95% interval of that",
-            "worst",
-            "d' against worst",
-        ),
-        rows=tuple(rows),
-        words=2,
-        note="Judged: in a control pair the judge sees the hazard, and the answer that the planner gave to the control "
+    for (planner, event), floor in sorted(floors.items(), key=lambda item: ranked.index(item[0][0])):
+        headline, worst = points(floor.headline), points(floor.conservative)
+        d_prime = floor.d_prime.get(floor.worst)
+        rows.append(
+            {
+                "planner": planner,
+                "event": _NAMES[event],
+                "hazard %": _rate(floor.hazard),
+                **{f"{arm} %": _rate(floor.controls.get(arm)) for arm in CONTROLS},
+                "hit rate minus false-alarm rate": headline[0],
+                "95% interval": headline[1],
+                "false alarms of": floor.kind if floor.arms else "-",
+                "shared cases": str(floor.headline.n),
+                "minus the worst": worst[0],
+                "95% interval of that": worst[1],
+                "worst": floor.worst or "-",
+                "d' against worst": "-" if d_prime is None else f"{d_prime:.2f}",
+            }
+        )
+    note = (
+        "Judged: in a control pair the judge sees the hazard, and the answer that the planner gave to the control "
         "scene; what succeeds there is a false alarm. Rerun: the same frame again. Null: an edit without an object. "
         "Nuisance: an object that needs no response. False alarms of: declared before scoring; the mean is that of the "
         "controls there are. Shared cases: those that the hazard and these have. Minus the worst: the control of "
         "most events, too low on average where there are several. Measured, without a judge: the plan is held back by "
-        "the time the original gets there, or leaves more room. In brackets: cases.",
+        "the time the original gets there, or leaves more room. In brackets: cases."
     )
+    return Table.of("floor", "The same event with and without a hazard", rows, 2, note)
 
 
 def _rate(rate: Rate | None) -> str:
     return "-" if rate is None or rate.value is None else f"{rate.percent()} ({rate.n})"
-
-
-def signed(difference: Difference) -> tuple[str, str]:
-    """Points and their interval, each with its sign."""
-    if difference.value is None or difference.low is None or difference.high is None:
-        return "-", "-"
-    return f"{100 * difference.value:+.1f}", f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f}"
 
 
 def _chart(floors: Floors, ranked: list[str], event: Event, width: float) -> Drawing:
@@ -312,46 +280,33 @@ def leaderboard(
     ranked: list[SuccessRow], samples: Mapping[str, str] | None = None, above: Above | None = None
 ) -> Table:
     """``samples``: which sample of an answer counts, by planner; None: there is one. ``above``: None shows none."""
-    columns = [
-        "planner",
-        "judge",
-        *([] if above is None else ["hit rate minus false-alarm rate", "95% interval of that"]),
-    ]
-    for name in DIMENSIONS:
-        columns += [f"{name} %", f"{name} 95% interval"]
-    columns += ["N", "excluded", "judge failed", "planner failed", "missing", "faults", "sample"]
-    return Table(
-        name="leaderboard",
-        title="Strict success: share of cases scored 2",
-        columns=tuple(columns),
-        rows=tuple(
-            (
-                row.planner,
-                row.judge,
-                *([] if above is None else signed(above[row.judge, row.planner].headline)),
-                *_words(row),
-                (samples or {}).get(row.planner, "the only one"),
-            )
-            for row in ranked
-        ),
-        words=2,
-        note=("" if above is None else _RANKED)
-        + "N holds scored cases and planner failures, which count as no success. "
-        "Excluded: the judge could not "
+    rows = []
+    for row in ranked:
+        cells = {"planner": row.planner, "judge": row.judge}
+        if above is not None:
+            value, interval = points(above[row.judge, row.planner].headline)
+            cells |= {"hit rate minus false-alarm rate": value, "95% interval of that": interval}
+        for name, rate in row.rates.items():
+            scored = rate.n or not row.n
+            cells |= {
+                f"{name} %": rate.percent() if scored else "not scored",
+                f"{name} 95% interval": rate.interval(),
+            }
+        counts = {
+            "N": row.n,
+            "excluded": row.excluded,
+            "judge failed": row.judge_failed,
+            "planner failed": row.planner_failed,
+            "missing": row.missing,
+            "faults": row.faults,
+        }
+        cells |= {name: str(count) for name, count in counts.items()}
+        rows.append(cells | {"sample": (samples or {}).get(row.planner, "the only one")})
+    note = ("" if above is None else _RANKED) + (
+        "N holds scored cases and planner failures, which count as no success. Excluded: the judge could not "
         "name the change. Judge failed and missing cases have no verdict. Faults: cfgen broke on them. Intervals: "
-        "Wilson. Sample: which of several answers to one question counts.",
+        "Wilson. Sample: which of several answers to one question counts."
     )
-
-
-def _words(row: SuccessRow) -> tuple[str, ...]:
-    rates = [
-        text
-        for name in DIMENSIONS
-        for text in (
-            (row.rates[name].percent(), row.rates[name].interval())
-            if row.rates[name].n or not row.n
-            else ("not scored", "-")
-        )
-    ]
-    counts = (row.n, row.excluded, row.judge_failed, row.planner_failed, row.missing, row.faults)
-    return (*rates, *map(str, counts))
+    title = "Strict success: share of cases scored 2"
+    tables = Table.of("leaderboard", title, rows, 2, note)
+    return tables[0] if tables else Table("leaderboard", title, (), ())
