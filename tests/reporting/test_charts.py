@@ -70,19 +70,6 @@ def test_names_are_broken_and_never_cut():
     assert max(text_width(line, 13) for line in lines) <= 80
 
 
-def test_a_caption_lengthens_the_page_and_moves_nothing():
-    drawing = Drawing(200, 100, "t")
-    drawing.text(0, 90, "axis")
-    before = drawing.svg()
-    drawing.caption("Arm hazard, judge offline (rubric hazard 1; not tested on known answers).")
-    lines = re.findall(r'<text x="0.00" y="([\d.]+)"[^>]*>([^<]+)', drawing.svg())
-    assert lines[0] == ("90.00", "axis")
-    assert [float(y) > 100 for y, _ in lines[1:]] == [True] * (len(lines) - 1)
-    assert 'viewBox="0 0 200 100"' in before
-    height = float(re.search(r'viewBox="0 0 200 ([\d.]+)"', drawing.svg())[1])
-    assert height > 100
-
-
 def test_a_row_keeps_its_name_and_its_count():
     rates = [Rate.of(1, 1000), None]
     text = "".join(
@@ -125,6 +112,5 @@ def test_a_judge_that_leaves_words_out_gets_no_empty_plot(tmp_path: Path):
 def test_the_view_from_above_shows_what_stands_there_only_when_told():
     plan = straight(12)
     outline = np.array([[20, -1], [24, -1], [24, 1], [20, 1]])
-    red = [(picture == RED).all(axis=2) for picture in (bev(plan), bev(plan, outline=outline))]
-    assert not red[0].any()
-    assert red[1].any()
+    red = [(picture == RED).all(axis=2).any() for picture in (bev(plan), bev(plan, outline=outline))]
+    assert red == [False, True]

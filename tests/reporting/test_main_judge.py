@@ -1,14 +1,7 @@
 """Whose verdicts the headline is made of."""
 
-from pathlib import Path
-
-import numpy as np
-
 from cfgen.records import Verdict
-from cfgen.reporting import cases
 from cfgen.reporting.data import Judges
-from cfgen.reporting.reading import read_report_data
-from tests.reporting.bench import blind, make_bench
 
 WORDS = {"reasoning": 2, "waypoints": 2, "overall": 2}
 
@@ -32,18 +25,3 @@ def test_a_judge_that_reads_words_is_the_headlines_where_it_has_every_case():
     assert (whole.main, whole.passed_over()) == ("reader", [])
     assert Judges({}).main == ""
     assert Judges(verdicts).passed_over() == []
-
-
-def test_a_panel_shows_the_verdicts_of_the_judge_that_its_planner_has(tmp_path: Path, monkeypatch):
-    store = make_bench(tmp_path / "b", 2, {"often": blind, "once": blind}, arms=("hazard",))
-    (judged,) = (store.root / "verdicts").iterdir()
-    (store.root / "verdicts" / "other").mkdir()
-    (judged / "once").rename(store.root / "verdicts" / "other" / "once")
-    shown = []
-    monkeypatch.setattr(
-        cases, "case_panel", lambda item: shown.append(item.explanation) or np.zeros((2, 2, 3), np.uint8)
-    )
-    data = read_report_data(store, ["often", "once"])
-    assert (data.judge_of("often"), data.judge_of("once")) == (judged.name, "other")
-    assert cases.write_panels(tmp_path / "r", data, 1) == (2, [])
-    assert "not judged" not in shown

@@ -3,7 +3,6 @@
 import json
 import tracemalloc
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from cfgen.core import disk_backed
 from cfgen.metrics.intervals import redrawn
 from cfgen.report import report
-from cfgen.reporting import page
 from tests.reporting.bench import careful, make_bench, write_answer, write_rating, write_swap
 
 
@@ -30,38 +28,6 @@ def test_records_in_a_file_give_the_same_report(tmp_path: Path, monkeypatch: pyt
     told = pages[0][Path("report.json")].decode()
     assert told == json.dumps(json.loads(told), indent=1) + "\n"
     assert len(json.loads(told)["encounters"]) == 2 * 5, "four cases, one of them answered twice"
-
-
-class Counted(tuple):
-    """How many of it are in hand, at the most."""
-
-    read = written = most = 0
-
-    def __getitem__(self, part):
-        return (self._read(one) for one in tuple(self)[part])
-
-    def _read(self, one):
-        self.read += 1
-        self.most = max(self.most, self.read - self.written)
-        return one
-
-
-def test_pages_of_many_cases_are_not_all_in_hand_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    class Files:
-        def __init__(self, data, cases): ...
-
-    def write(data, files, case, out):
-        cases.written += 1
-        return {"id": case.case_id}
-
-    monkeypatch.setattr(page, "_AHEAD", 2)
-    monkeypatch.setattr(page, "CaseFiles", Files)
-    monkeypatch.setattr(page, "_write_case", write)
-    data = SimpleNamespace(planners=(), judges=(), main_judge="", cases=())
-    cases = Counted(SimpleNamespace(case_id=str(i)) for i in range(7))
-    assert page.write_cases(tmp_path, data, cases) == []
-    assert [f'"id":"{i}"' in (tmp_path / "data" / "index.js").read_text() for i in range(7)] == [True] * 7
-    assert cases.most <= 2
 
 
 def test_draws_of_many_cases_are_those_of_few_at_once():

@@ -41,33 +41,16 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rendered(page: Path, address: str = "") -> str:
     """The document after its scripts ran."""
-    command = [
-        BROWSER,
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--virtual-time-budget=4000",
-        "--dump-dom",
-    ]
-    done = subprocess.run(
-        [*command, f"file://{page}/index.html{address}"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
-    return done.stdout
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000", "--dump-dom"]
+    command = [BROWSER, *flags, f"file://{page}/index.html{address}"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
 
 
 def test_nothing_a_planner_writes_becomes_markup(page: Path):
     for path in [page / "index.html", *page.glob("data/*.js")]:
         assert "<script>document" not in path.read_text(), path
-    assert (
-        HOSTILE
-        in json.loads((page / "data" / f"{case_id(0)}.js").read_text()[len("cfgenCase(") : -3])["answers"][
-            "p"
-        ]["hazard"][0]["text"]
-    )
+    content = json.loads((page / "data" / f"{case_id(0)}.js").read_text()[len("cfgenCase(") : -3])
+    assert HOSTILE in content["answers"]["p"]["hazard"][0]["text"]
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")

@@ -139,11 +139,7 @@ def test_a_planner_that_always_failed_is_scored_in_what_the_judge_scores(tmp_pat
     dead = Benchmark(store.root).run("dead").success()
     assert [dead.rates[d].n for d in ("reasoning", "waypoints", "overall")] == [0, 6, 0]
     compared = compare_runs(f"{store.root}:careful", "dead").pairs
-    assert {d: pair.difference.n for d, pair in compared.items()} == {
-        "reasoning": 0,
-        "waypoints": 6,
-        "overall": 0,
-    }
+    assert [compared[d].difference.n for d in ("reasoning", "waypoints", "overall")] == [0, 6, 0]
     report(store.root, tmp_path / "alone", ["dead"], panels=0)
     alone = next(csv.DictReader((tmp_path / "alone/tables/leaderboard.csv").open()))
     assert (alone["waypoints %"], alone["overall %"]) == ("0.0", "not scored")
@@ -268,12 +264,6 @@ def test_what_broke_in_the_build_is_named_apart_from_what_was_refused(tmp_path: 
     words = "2 cases in 2 scenes, 1 rejected, 1 lost to faults (1 by cv2.error in cfgen/a.py splat)."
     assert words in (tmp_path / "r" / "index.html").read_text()
     assert words in (tmp_path / "r" / "report.md").read_text()
-
-
-def test_nothing_scored_yet(tmp_path: Path):
-    store = make_bench(tmp_path / "b", n=2, scripts={"none": lambda i, arm: (None, "failed")}, arms=())
-    written = report(store.root, tmp_path / "r")
-    assert written.leaderboard.rows == ()
 
 
 def test_tables_escape_what_would_break_out():

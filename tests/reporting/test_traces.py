@@ -43,18 +43,8 @@ def script(tmp_path: Path) -> Path:
 
 def asked(bench: Path, replies: Path | str) -> list[str]:
     """The command that puts the answers of ``blind`` to a scripted judge."""
-    return [
-        "analyze",
-        "traces",
-        "check",
-        str(bench),
-        "--planner",
-        "blind",
-        "--judge",
-        "scripted",
-        "--judge-options",
-        f"file={replies}",
-    ]
+    judge = ["--planner", "blind", "--judge", "scripted", "--judge-options", f"file={replies}"]
+    return ["analyze", "traces", "check", str(bench), *judge]
 
 
 def test_checked_resumed_and_reported(
@@ -97,13 +87,7 @@ def test_inconsistency_and_grounding(bench: Path, tmp_path: Path):
     for rubric, default in (("consistency", "YES"), ("grounding", "CORRECT")):
         path = tmp_path / f"{rubric}.json"
         path.write_text(json.dumps({"replies": answers[rubric], "default": default}))
-        options = ["--judge", "scripted", "--judge-options", f"file={path}", "--rubric", rubric, "--quiet"]
-        assert (
-            main(
-                ["analyze", "traces", "check", str(bench), "--planner", "blind", "--arms", "hazard", *options]
-            )
-            == 0
-        )
+        assert main([*asked(bench, path), "--arms", "hazard", "--rubric", rubric, "--quiet"]) == 0
     found = {(v.rubric, v.case_id): v for v in Store(bench).trace_verdicts("blind")}
     claims = found["grounding", case_id(0)].claims
     assert (claims.correct, claims.incorrect) == (1, 1)
@@ -134,10 +118,7 @@ def test_a_rubric_of_somebody_elses_is_listed_printed_and_asked(
     assert "YES if polite, else NO." in capsys.readouterr().out
     script = tmp_path / "polite.json"
     script.write_text(json.dumps({"default": "NO"}))
-    asks = ["--judge", "scripted", "--judge-options", f"file={script}", "--rubric", "polite", "--quiet"]
-    assert (
-        main(["analyze", "traces", "check", str(bench), "--planner", "blind", "--arms", "hazard", *asks]) == 0
-    )
+    assert main([*asked(bench, script), "--arms", "hazard", "--rubric", "polite", "--quiet"]) == 0
     found = [v for v in Store(bench).trace_verdicts("blind") if v.rubric == "polite"]
     assert {(v.checker, v.consistent) for v in found} == {("scripted-polite", False)}
 
@@ -165,18 +146,7 @@ def test_an_answer_that_breaks_is_a_fault_and_the_rest_goes_on(
 ):
     script = tmp_path / "said.json"
     script.write_text(json.dumps({"replies": {}, "default": reply(E4="INCONSISTENT", E4_why="\ud83d")}))
-    command = [
-        "analyze",
-        "traces",
-        "check",
-        str(bench),
-        "--planner",
-        "blind",
-        "--judge",
-        "scripted",
-        "--quiet",
-    ]
-    command += ["--judge-options", f"file={script}"]
+    command = [*asked(bench, script), "--quiet"]
     real = cfgen.traces.check.trace_item
 
     def breaks(inputs, case, rollout):
