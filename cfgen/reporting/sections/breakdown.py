@@ -23,7 +23,9 @@ def groups_section(data: ReportData) -> Section:
     events = _shared(data)
     # a judge that leaves a score out gets no empty plot of it
     scores = [d for d in DIMENSIONS if any(events[p, d] for p in data.planners)]
-    plots, tables, figures = [], [], {}
+    plots: list[Plot] = []
+    tables: list[Table] = []
+    figures = {}
     for axis in labels_of:
         groups_of: Groups = {
             (p, d): breakdown(labels_of[axis], events[p, d]) for p in data.planners for d in DIMENSIONS
