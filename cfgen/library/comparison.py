@@ -14,8 +14,7 @@ from cfgen.metrics.compare import Pair, compare_all
 from cfgen.metrics.intervals import Rate
 from cfgen.metrics.success import successes
 from cfgen.records import DIMENSIONS, Dimension
-from cfgen.reporting.section import Table
-from cfgen.reporting.sections.success import signed
+from cfgen.reporting.section import Table, points
 from cfgen.storage.store import MARKER
 
 _RULE = re.compile(
@@ -87,7 +86,7 @@ class Comparison:
                 name,
                 self._rate(self.a, name).percent(),
                 self._rate(self.b, name).percent(),
-                *signed(pair.difference),
+                *points(pair.difference),
                 str(pair.second_only),
                 str(pair.first_only),
                 f"{pair.p:.3f}",
@@ -160,7 +159,7 @@ class Comparison:
     def __repr__(self) -> str:
         name: Dimension = next((d for d in reversed(DIMENSIONS) if self.pairs[d].difference.n), "overall")
         pair = self.pairs[name]
-        difference, interval = signed(pair.difference)
+        difference, interval = points(pair.difference)
         return (
             f"Comparison({self.names[1]!r} against {self.names[0]!r}, judge {self.judge!r}): {name} {difference} "
             f"points (95% {interval}), p = {pair.p:.3f}, {pair.difference.n} cases"

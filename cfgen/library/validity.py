@@ -15,8 +15,7 @@ from cfgen.records import Dimension
 from cfgen.reporting.data import ReportData
 from cfgen.reporting.footnotes import describe_judge
 from cfgen.reporting.reading import read_report_data
-from cfgen.reporting.section import Table
-from cfgen.reporting.sections.success import signed
+from cfgen.reporting.section import Table, points
 from cfgen.storage.store import Store
 
 #: what counts as an answer to the obstacle: the drive alone, or a judge's strict success
@@ -55,9 +54,9 @@ class RealValidity:
                     _rate(result.real),
                     _rate(result.inserts),
                     _rate(insert_floor),
-                    *signed(result.difference),
+                    *points(result.difference),
                     str(result.unmatched),
-                    *signed(result.paired),
+                    *points(result.paired),
                     str(result.paired.n),
                 )
             )
@@ -79,7 +78,7 @@ class RealValidity:
     def cells(self) -> Table:
         """One row for each planner and cell that holds both."""
         rows = tuple(
-            (planner, *cell, _rate(c.real), _rate(c.inserts), *signed(c.difference))
+            (planner, *cell, _rate(c.real), _rate(c.inserts), *points(c.difference))
             for planner, result in self.planners.items()
             for cell, c in result.cells.items()
         )
