@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 import cv2
 import numpy as np
@@ -369,8 +369,10 @@ def _place(loc: tuple[str | int, ...], model: Any) -> tuple[list[str], Any]:
     """The part of a pydantic location that stands in the file, and the annotation that it ends at."""
     place: list[str] = []
     level = model
-    for part in loc:
-        if isinstance(part, str):
+    for part in loc[:-2] if loc[-1] == "[key]" else loc:
+        if get_origin(level) is dict:
+            level = get_args(level)[1]
+        elif isinstance(part, str):
             holder = _model_in(level)
             fields = {
                 info.alias or name: info for name, info in (holder.model_fields if holder else {}).items()

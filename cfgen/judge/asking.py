@@ -17,7 +17,7 @@ from cfgen.core.faults import ends_the_run
 from cfgen.core.files import FrameFile, FrameLike, file_bytes
 from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.rubrics.registry import Rubric
-from cfgen.models.base import Ask, Form, Model, Picture, Reply, Turn
+from cfgen.models.base import Ask, Form, Model, Picture, Turn
 from cfgen.models.client import Client
 from cfgen.models.limits import BudgetSpentError, Limits
 
@@ -67,21 +67,6 @@ class Asking:
     ) -> None:
         self._together = max((m.at_once or 1 for m in models), default=1)
         self._preparing, self._ready = 0, []
-        async with self.client:
-            with ThreadPoolExecutor(max(2, min(8, default_jobs())), "render") as self._pool:
-                # a batch job takes more than may be under way otherwise
-                concurrency = max(2 * self.limits.concurrency, *(m.at_once or 0 for m in models), 0)
-                count = await self._pull(items, work, broke, min(len(items), concurrency))
-        if count < len(items):
-            raise Shortfall(self.client.broke(f"{count} of {len(items)} {what}"))
-
-    async def _pull(
-        self,
-        items: Sequence[T],
-        work: Callable[[T], Awaitable[None]],
-        broke: Callable[[T, Exception], None],
-        workers: int,
-    ) -> int:
         queue: Iterator[T] = iter(items)
         count = 0
 
@@ -98,13 +83,18 @@ class Asking:
                     broke(item, error)
                 count += 1
 
-        tasks = [asyncio.create_task(worker()) for _ in range(workers)]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-        return count
+        # a batch job takes more than may be under way otherwise
+        concurrency = max(2 * self.limits.concurrency, *(m.at_once or 0 for m in models), 0)
+        async with self.client:
+            with ThreadPoolExecutor(max(2, min(8, default_jobs())), "render") as self._pool:
+                tasks = [asyncio.create_task(worker()) for _ in range(min(len(items), concurrency))]
+                try:
+                    await asyncio.gather(*tasks)
+                finally:
+                    for task in tasks:
+                        task.cancel()
+        if count < len(items):
+            raise Shortfall(self.client.broke(f"{count} of {len(items)} {what}"))
 
     async def aside(self, prepare: Callable[[], R]) -> R:
         """Drawing and encoding, off the event loop.
@@ -125,10 +115,6 @@ class Asking:
                 self._ready = []
         await ready
         return result
-
-    async def reply(self, model: Model, ask: Ask, vote: int, fits: Callable[[str], bool]) -> Reply:
-        """See :meth:`cfgen.models.client.Client.reply`."""
-        return await self.client.reply(model, ask, vote, fits)
 
 
 def _release(ready: "list[asyncio.Future[None]]") -> None:

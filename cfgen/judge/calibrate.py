@@ -3,15 +3,16 @@
 Calibration cases serve to tune the rubric's wording. They must not be in a benchmark that the rubric then scores.
 """
 
-import csv
-import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.files import read_each, read_record, write_record
+from cfgen.core.files import faults_of, read_each, read_record, told, write_record
 from cfgen.core.hashing import hash_json
 from cfgen.judge.stored import stored_verdicts
 from cfgen.metrics.agreement import comparison, consensus
@@ -21,6 +22,8 @@ from cfgen.records import (
     Calibration,
     Comparison,
     Dimension,
+    Identifier,
+    JudgedPair,
     JudgeRun,
     Rating,
     RatingFile,
@@ -36,7 +39,6 @@ Ratings = dict[str, dict[Key, Scores]]
 
 #: arms whose frames show nothing new; they are rated and judged no more, but older records are
 _UNCHANGED = ("null", "rerun")
-_COLUMNS = ("rater", "planner", "case_id", *DIMENSIONS)
 _SAID: dict[str, Score | None] = {"0": 0, "1": 1, "2": 2, "": None, "UNKNOWN": None}
 
 
@@ -178,24 +180,17 @@ def _pair(first: Mapping[Key, Scores], second: Mapping[Key, Scores], dimension: 
 # --- ratings made elsewhere -----------------------------------------------------------------------------------
 
 
-def import_csv(bench: Path, file: Path) -> int:
-    """Add ratings from a CSV with the columns rater, planner, case_id, reasoning, waypoints, overall [, arm, note].
-
-    A score is 0, 1, 2, or UNKNOWN (or empty). Histories only grow; a row that says what is already there is skipped.
-    Returns how many were added.
-
-    Raises:
-        InputError: the file cannot be read, a column is missing, or a row holds something else; names the row.
-    """
-    return import_rows(bench, [(f"{file}, line {number}", row) for number, row in read_csv(file, _COLUMNS)])
-
-
 def import_rows(
     bench: Path, rows: Sequence[tuple[str, Mapping[str, str]]], planned: frozenset[str] = frozenset()
 ) -> int:
-    """The same of rows that were read already, each with the place it comes from; ``repeat`` may be among them.
+    """Add ratings, each with the place it comes from: rater, planner, case_id, reasoning, waypoints, overall, and where
+    given arm, repeat, note, at, seconds and paused.
 
-    ``planned``: cases that may be out of the benchmark by now, if it holds others of them.
+    A score is 0, 1, 2, or UNKNOWN (or empty). Histories only grow; a row that says what is already there is skipped.
+    ``planned``: cases that may be out of the benchmark by now, if it holds others of them. Returns how many were added.
+
+    Raises:
+        InputError: a row holds something else; names the row.
     """
     store = Store(bench)
     case_ids = set(store.case_ids())
@@ -212,78 +207,54 @@ def import_rows(
     return sum(_append(store, path, record, ratings) for path, (record, ratings) in new_ratings.items())
 
 
+def _score(text: str) -> Score | None:
+    """Raises ValueError."""
+    if (word := text.strip().upper()) not in _SAID:
+        raise ValueError("expected 0, 1, 2 or UNKNOWN")
+    return _SAID[word]
+
+
+_Said = Annotated[Score | None, BeforeValidator(_score)]
+_Seconds = Annotated[float | None, Field(ge=0, allow_inf_nan=False)]
+
+
+class _Row(BaseModel):
+    """What a row of a table says; empty cells are left out."""
+
+    rater: Identifier
+    planner: Identifier
+    case_id: Identifier
+    arm: JudgedPair = "hazard"
+    repeat: int = Field(default=0, ge=0)
+    reasoning: _Said = None
+    waypoints: _Said = None
+    overall: _Said = None
+    note: str = ""
+    at: datetime | None = None
+    seconds: _Seconds = None
+    paused: _Seconds = None
+
+
 def parsed(row: Mapping[str, str], where: str) -> tuple[RatingFile, Rating]:
-    """Whose rating a row is, of what, and what it says. Raises as :func:`import_csv`."""
-    return _record(row, where), Rating(
-        at=_at(row.get("at") or ""),
-        scores={d: _score(row[d], d, where) for d in DIMENSIONS},
-        note=row.get("note") or "",
-        seconds=_seconds(row.get("seconds")),
-        paused=_seconds(row.get("paused")),
+    """Whose rating a row is, of what, and what it says. Raises as :func:`import_rows`."""
+    try:
+        read = _Row.model_validate({name: text for name, text in row.items() if text})
+    except ValidationError as error:
+        raise InputError(f"{where}: {told(faults_of(error, _Row))}") from error
+    answer = read.model_dump(include={"rater", "planner", "case_id", "arm", "repeat"})
+    return RatingFile(**answer, history=()), Rating(
+        at=read.at.isoformat(timespec="microseconds")
+        if read.at
+        else datetime.now(UTC).isoformat(timespec="seconds"),
+        scores={d: getattr(read, d) for d in DIMENSIONS},
+        note=read.note,
+        seconds=read.seconds,
+        paused=read.paused,
     )
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        seconds = float(text or "")
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < math.inf else None
-
-
-def _at(text: str) -> str:
-    """The time that a row gives, or now."""
-    try:
-        return datetime.fromisoformat(text).isoformat(timespec="microseconds")
-    except ValueError:
-        return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _said(rating: Rating) -> tuple[Scores, str]:
     return rating.scores, rating.note
-
-
-def read_csv(file: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """Number of its line and content of every row.
-
-    Raises:
-        InputError: the file cannot be read, or a column is missing.
-    """
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as source:
-            reader = csv.DictReader(source)
-            missing = [c for c in columns if c not in (reader.fieldnames or ())]
-            if missing:
-                raise InputError(
-                    f"{file}: expected the columns {', '.join(columns)}; missing: {', '.join(missing)}"
-                )
-            return [(reader.line_num, row) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{file}: cannot read it as CSV ({error})") from error
-
-
-def _score(text: str | None, dimension: str, where: str) -> Score | None:
-    answer = (text or "").strip().upper()
-    if answer not in _SAID:
-        raise InputError(f"{where}: {dimension}: expected 0, 1, 2 or UNKNOWN, found '{answer[:40]}'")
-    return _SAID[answer]
-
-
-def _record(row: Mapping[str, str], where: str) -> RatingFile:
-    arm, repeat = row.get("arm") or "hazard", row.get("repeat") or "0"
-    try:
-        return RatingFile(
-            rater=row["rater"],
-            planner=row["planner"],
-            case_id=row["case_id"],
-            arm=arm,
-            repeat=int(repeat),
-            history=(),
-        )
-    except ValueError as error:
-        raise InputError(
-            f"{where}: rater, planner or arm is not a plain name, or repeat no number"
-        ) from error
 
 
 def _append(store: Store, path: Path, record: RatingFile, ratings: Sequence[Rating]) -> int:

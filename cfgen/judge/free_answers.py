@@ -24,39 +24,15 @@ from cfgen.records import Case, Score
 Half = Literal["tune", "test"]
 HALVES: tuple[Half, ...] = ("tune", "test")
 #: Words of a hazard's name that tell it from no other.
-_COMMON = (
-    "lane",
-    "road",
-    "across",
-    "into",
-    "onto",
-    "over",
-    "with",
-    "from",
-    "standing",
-    "lying",
-    "crossing",
-    "the",
-    "our",
+_COMMON = frozenset(
+    re.findall(r"\w+", "lane road across into onto over with from standing lying crossing the our")
 )
 #: So common that the same word may mean another hazard.
-_GENERIC = (
-    "car",
-    "truck",
-    "lorry",
-    "van",
-    "vehicle",
-    "person",
-    "pedestrian",
-    "cyclist",
-    "child",
-    "driver",
-    "worker",
+_GENERIC = frozenset(
+    re.findall(r"\w+", "car truck lorry van vehicle person pedestrian cyclist child driver worker")
 )
 #: Between the author's distance from the lane's middle and the case's, m.
 _BESIDE_M = 1.5
-
-
 _SIDE = re.compile(
     r"\b(?:on|from|at|to|along) (?:the |our |my )?(?:left|right)\b(?! lane)|\b(?:left|right) (?:kerb|edge|verge|side)"
 )
@@ -100,17 +76,6 @@ class FreeAnswer(_Part):
         text = " ".join((self.hazard.name, self.why, self.text)).lower()
         match = _SIDE.search(text)
         return 1 if match and "left" in match.group() else -1
-
-    @property
-    def ruled(self) -> Score | None:
-        """The score of its waypoints by the paper's rubric where that contradicts the author's; else None.
-
-        In 8.6.1, step 2, a 0 is only for what cannot be told from the baseline, so that speeding up is a 1; and
-        braking is a 2 whichever valid manoeuvre was chosen, so that a stop short of it is one, needed or not.
-        """
-        by_rubric: dict[str, Score] = {"accelerate": 1, "brake_stop_before": 2}
-        ruled = by_rubric.get(self.motion, self.waypoints)
-        return ruled if ruled != self.waypoints else None
 
     @property
     def due(self) -> tuple[Score, Score, Score]:

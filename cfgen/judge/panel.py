@@ -125,7 +125,9 @@ class Panel:
             return self.rubric.parse(text, model.id)
 
         try:
-            reply = await self.asking.reply(model, ask, index, lambda text: vote(text).status != "failed")
+            reply = await self.asking.client.reply(
+                model, ask, index, lambda text: vote(text).status != "failed"
+            )
         except ModelError as error:
             return Vote(model=model.id, status="failed", reason=str(error), transient=error.transient)
         return read(reply, vote(reply.text))

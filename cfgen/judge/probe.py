@@ -265,6 +265,40 @@ def _item(inputs: RolloutInputs, probe: Probe) -> JudgeItem:
 # --- what came back ---------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """One score of one answer, and the right one; ``unjudged``: the judge scored, but not this dimension."""
+
+    kind: str
+    dimension: Dimension
+    due: int | None
+    score: int | None
+    usable: bool
+    unjudged: bool
+
+    @property
+    def counts(self) -> dict[str, bool]:
+        """Whether it counts under each count of a :class:`ProbeKind`; what is unjudged under no other."""
+        return {
+            "right": self.usable and self.score == self.due and not self.unjudged,
+            "unjudged": self.unjudged,
+            "false_two": self.score == 2 != self.due,
+            "missed_two": self.score != 2 == self.due and not self.unjudged,
+            "due_two": self.due == 2 and not self.unjudged,
+        }
+
+
+def _outcomes(probe: Probe, verdict: Verdict | None) -> list[Outcome]:
+    """By dimension, in the order of DIMENSIONS."""
+    status = verdict.status if verdict else "failed"
+    scores = verdict.scores if verdict and status == "scored" else {}
+    usable = status in ("scored", "unknown")
+    return [
+        Outcome(probe.kind, d, due, scores.get(d), usable, status == "scored" and d not in scores)
+        for d, due in zip(DIMENSIONS, probe.known.expected, strict=True)
+    ]
+
+
 def summarize(
     judge: Judge,
     probes: Sequence[Probe],
@@ -272,9 +306,9 @@ def summarize(
     left_out: Sequence[Probe] = (),
 ) -> ProbeRun:
     """Counts by kind, accuracy and agreement by dimension. No verdict and no usable reply count as wrong."""
-    answers = [_scores(v) for v in verdicts]
-    counts = _counts(probes, verdicts, answers)
-    n = Counter(p.kind for p in probes)
+    answers = [_outcomes(p, v) for p, v in zip(probes, verdicts, strict=True)]
+    by_dimension = {d: [outcomes[i] for outcomes in answers] for i, d in enumerate(DIMENSIONS)}
+    blank = [v for p, v in zip(probes, verdicts, strict=True) if p.known.expected == UNKNOWN]
     per_case = Counter({p.case.case_id: 0 for p in left_out if not p.free})
     per_case.update(p.case.case_id for p in probes if not p.free)
     run = judge.run_record()
@@ -284,116 +318,67 @@ def summarize(
         rubric_version=run.rubric_version,
         rubric_hash=run.rubric_hash,
         n=len(probes),
-        failed=sum(v is None or v.status == "failed" for v in verdicts),
+        failed=sum(not outcomes[0].usable for outcomes in answers),
         cases=len(per_case),
         fewest_kinds=min(per_case.values(), default=0),
         free=sum(p.free is not None for p in probes),
-        kinds=_kinds(n, left_out, counts),
-        accuracy=_accuracy(len(probes), counts),
-        agreement={d: _agreement(i, probes, answers) for i, d in enumerate(DIMENSIONS)},
-        unknown_found=_unknown_share(probes, verdicts),
+        kinds=_kinds(probes, answers, left_out),
+        accuracy={
+            d: sum(o.counts["right"] for o in outcomes) / judged
+            for d, outcomes in by_dimension.items()
+            if (judged := sum(not o.unjudged for o in outcomes))
+        },
+        agreement={d: _agreement(outcomes) for d, outcomes in by_dimension.items()},
+        unknown_found=sum(v is not None and v.status == "unknown" for v in blank) / len(blank)
+        if blank
+        else None,
         misses=_misses(probes, verdicts, answers),
     )
 
 
-def _unknown_share(probes: Sequence[Probe], verdicts: Sequence[Verdict | None]) -> float | None:
-    """Of the pairs with nothing to see, how many were called unknown; None without such pairs."""
-    blank = [v for p, v in zip(probes, verdicts, strict=True) if p.known.expected == UNKNOWN]
-    return sum(v is not None and v.status == "unknown" for v in blank) / len(blank) if blank else None
-
-
-Counts = dict[str, Counter[tuple[str, Dimension]]]
-
-
-def _counts(probes: Sequence[Probe], verdicts: Sequence[Verdict | None], answers: Sequence[Scores]) -> Counts:
-    """Name of a count -> (kind, dimension) -> how many."""
-    counts: Counts = {name: Counter() for name in _COUNTED}
-    for item, verdict, answer in zip(probes, verdicts, answers, strict=True):
-        for dimension, score, due in zip(DIMENSIONS, answer, item.known.expected, strict=True):
-            for name in _count_names(verdict, dimension, score, due):
-                counts[name][item.kind, dimension] += 1
-    return counts
-
-
-def _accuracy(n: int, counts: Counts) -> dict[Dimension, float]:
-    """Of what was judged; dimensions that the judge leaves out are absent."""
-    right, unjudged = (
-        Counter({d: sum(count for (_, e), count in counts[name].items() if e == d) for d in DIMENSIONS})
-        for name in ("right", "unjudged")
-    )
-    judged = {d: max(n, 1) - unjudged[d] for d in DIMENSIONS}
-    return {d: right[d] / judged[d] for d in DIMENSIONS if judged[d]}
-
-
-def _kinds(n: Counter[str], left_out: Sequence[Probe], counts: Counts) -> dict[str, ProbeKind]:
+def _kinds(
+    probes: Sequence[Probe], answers: Sequence[Sequence[Outcome]], left_out: Sequence[Probe]
+) -> dict[str, ProbeKind]:
     """Scripted kinds in their order, then free ones."""
-    reasons: dict[str, Counter[str]] = {kind: Counter() for kind in n}
-    for item in left_out:
-        reasons.setdefault(item.kind, Counter())[item.unfit] += 1
-    order = list(KNOWN)
-    names = sorted(reasons, key=lambda k: (k.startswith(FREE), k not in KNOWN or order.index(k), k))
+    n = Counter(p.kind for p in probes)
+    reasons = Counter((p.kind, p.unfit) for p in left_out)
+    counted = Counter(
+        (o.kind, name, o.dimension)
+        for outcomes in answers
+        for o in outcomes
+        for name, holds in o.counts.items()
+        if holds
+    )
+    free = sorted({k for k in (*n, *(kind for kind, _ in reasons)) if k not in KNOWN})
     return {
         kind: ProbeKind(
             n=n[kind],
-            left_out=dict(reasons[kind]),
-            **{name: {d: counter[kind, d] for d in DIMENSIONS} for name, counter in counts.items()},
+            left_out={why: count for (name, why), count in reasons.items() if name == kind},
+            **{name: {d: counted[kind, name, d] for d in DIMENSIONS} for name in _COUNTED},
         )
-        for kind in names
+        for kind in (*KNOWN, *free)
+        if n[kind] or any(name == kind for name, _ in reasons)
     }
+
+
+def _agreement(outcomes: Sequence[Outcome]) -> Comparison:
+    """Where the right answer is a score and one was given."""
+    pairs = [(o.due, o.score) for o in outcomes if o.due is not None and o.score is not None]
+    return comparison([due for due, _ in pairs], [score for _, score in pairs])
 
 
 def _misses(
-    probes: Sequence[Probe], verdicts: Sequence[Verdict | None], answers: Sequence[Scores]
+    probes: Sequence[Probe], verdicts: Sequence[Verdict | None], answers: Sequence[Sequence[Outcome]]
 ) -> tuple[ProbeMiss, ...]:
     """Where no reply could be used, or a score that the judge gives is not the due one."""
-    misses = []
-    for item, verdict, answer in zip(probes, verdicts, answers, strict=True):
-        scores = zip(DIMENSIONS, answer, item.known.expected, strict=True)
-        wrong = any(score != due and not _left_out(verdict, d) for d, score, due in scores)
-        if wrong or verdict is None or verdict.status not in ("scored", "unknown"):
-            misses.append(
-                ProbeMiss(
-                    case_id=item.case.case_id,
-                    kind=item.kind,
-                    expected=item.known.expected,
-                    found=answer,
-                    status=verdict.status if verdict else "failed",
-                )
-            )
-    return tuple(misses)
-
-
-def _count_names(
-    verdict: Verdict | None, dimension: Dimension, score: int | None, due: int | None
-) -> list[str]:
-    """Under which counts of a :class:`ProbeKind` an answer falls."""
-    usable = verdict is not None and verdict.status in ("scored", "unknown")
-    if _left_out(verdict, dimension):
-        return ["unjudged"]
-    holds_by_name = {
-        "right": usable and score == due,
-        "false_two": score == 2 and due != 2,
-        "due_two": due == 2,
-    }
-    return [name for name, holds in {**holds_by_name, "missed_two": due == 2 and score != 2}.items() if holds]
-
-
-def _left_out(verdict: Verdict | None, dimension: Dimension) -> bool:
-    """Whether a judge that scored leaves this dimension out."""
-    return verdict is not None and verdict.status == "scored" and dimension not in verdict.scores
-
-
-def _scores(verdict: Verdict | None) -> Scores:
-    if verdict is None or verdict.status != "scored":
-        return UNKNOWN
-    reasoning, waypoints, overall = map(verdict.scores.get, DIMENSIONS)
-    return reasoning, waypoints, overall
-
-
-def _agreement(index: int, probes: Sequence[Probe], answers: Sequence[Scores]) -> Comparison:
-    pairs = [
-        (due, score)
-        for p, a in zip(probes, answers, strict=True)
-        if (due := p.known.expected[index]) is not None and (score := a[index]) is not None
-    ]
-    return comparison([due for due, _ in pairs], [score for _, score in pairs])
+    return tuple(
+        ProbeMiss(
+            case_id=probe.case.case_id,
+            kind=probe.kind,
+            expected=probe.known.expected,
+            found=(outcomes[0].score, outcomes[1].score, outcomes[2].score),
+            status=verdict.status if verdict else "failed",
+        )
+        for probe, verdict, outcomes in zip(probes, verdicts, answers, strict=True)
+        if not all(o.unjudged or o.counts["right"] for o in outcomes)
+    )

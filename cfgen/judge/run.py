@@ -21,7 +21,7 @@ from cfgen.core.locks import turn
 from cfgen.core.network import within_its_network
 from cfgen.core.progress import Progress
 from cfgen.core.sanitize import plain_text
-from cfgen.judge.combine import faulted
+from cfgen.judge.combine import combine, faulted
 from cfgen.judge.containment import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
 from cfgen.judge.registry import create_judge
@@ -170,44 +170,35 @@ def give_verdicts(
             )
 
     with turn(store.root, f"judging.{judge.name}.{planner}", wait):
-        _give_verdicts(store, inputs, judge, planner, questions, options)
+        run = asked_now(judge)
+        store.register_judge(run)
+        pairs = (VerdictKey(planner, k.case_id, judged_as(k.arm), k.repeat) for k in questions.each_key())
+        todo = [
+            k
+            for k in pairs
+            if k.arm != "original" and not _stands(store, judge.name, k, options.retry_failed)
+        ]
+        random.Random(store.benchmark.seed + 1).shuffle(todo)
+        progress = Progress(f"{judge.name}: verdicts", len(todo), options.quiet)
 
+        def done(verdict: Verdict) -> None:
+            store.write_verdict(verdict)
+            progress.step(judge.note)
 
-def _give_verdicts(
-    store: Store,
-    inputs: RolloutInputs,
-    judge: Judge,
-    planner: str,
-    questions: Queries,
-    options: JudgingOptions,
-) -> None:
-    run = asked_now(judge)
-    store.register_judge(run)
-    pairs = (VerdictKey(planner, k.case_id, judged_as(k.arm), k.repeat) for k in questions.each_key())
-    todo = [
-        k for k in pairs if k.arm != "original" and not _stands(store, judge.name, k, options.retry_failed)
-    ]
-    random.Random(store.benchmark.seed + 1).shuffle(todo)
-    progress = Progress(f"{judge.name}: verdicts", len(todo), options.quiet)
-
-    def done(verdict: Verdict) -> None:
-        store.write_verdict(verdict)
-        progress.step(judge.note)
-
-    items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = []
-    for key in todo:
-        pair = contained(partial(_pair, store, key), key.words, asdict(key), options.strict)
-        fault = pair if isinstance(pair, Fault) else next((r.fault for r in pair if r.fault), None)
-        if fault is not None:
-            done(faulted(key, RubricId.of(run), run.judge, fault))
-            continue
-        assert not isinstance(pair, Fault)
-        failed = next((f"{r.arm}: {r.reason}" for r in pair if r.status == "failed"), None)
-        if failed is not None:
-            done(planner_failed(run, key, failed))
-        else:
-            items.append((key, partial(_item, store, inputs, questions, key)))
-    judge_each(judge, items, done, options.strict)
+        items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = []
+        for key in todo:
+            pair = contained(partial(_pair, store, key), key.words, asdict(key), options.strict)
+            fault = pair if isinstance(pair, Fault) else next((r.fault for r in pair if r.fault), None)
+            if fault is not None:
+                done(faulted(key, RubricId.of(run), run.judge, fault))
+                continue
+            assert not isinstance(pair, Fault)
+            failed = next((f"{r.arm}: {r.reason}" for r in pair if r.status == "failed"), None)
+            if failed is not None:
+                done(planner_failed(run, key, failed))
+            else:
+                items.append((key, partial(_item, store, inputs, questions, key)))
+        judge_each(judge, items, done, options.strict)
 
 
 def _item(store: Store, inputs: RolloutInputs, questions: Queries, key: VerdictKey) -> JudgeItem:
@@ -260,18 +251,8 @@ def _answered(store: Store, key: VerdictKey) -> bool:
 def planner_failed(run: JudgeRun, key: VerdictKey, reason: str) -> Verdict:
     """The verdict where the planner gave no plan."""
     reason = plain_text(reason)[0]
-    return Verdict(
-        judge=run.judge,
-        rubric=run.rubric,
-        rubric_version=run.rubric_version,
-        rubric_hash=run.rubric_hash,
-        planner=key.planner,
-        case_id=key.case_id,
-        arm=key.arm,
-        repeat=key.repeat,
-        status="planner_failed",
-        reason=reason,
-        input_hash=hash_json(reason),
+    return combine(key, RubricId.of(run), run.judge, (), hash_json(reason)).model_copy(
+        update={"status": "planner_failed", "reason": reason}
     )
 
 

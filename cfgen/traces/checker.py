@@ -162,7 +162,7 @@ class ModelChecker:
         A refused or cut reply is none, whatever it holds.
         """
         try:
-            reply = await self.asking.reply(self._model, ask, 0, fits)
+            reply = await self.asking.client.reply(self._model, ask, 0, fits)
         except ModelError as error:
             return "", TraceReply(self._model.id, reason=str(error), transient=error.transient)
         if reply.finish != "complete":

@@ -1,5 +1,6 @@
 """What people say of the edges of a trace: kept one file a person and trace, or brought from a table."""
 
+import csv
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,7 +8,6 @@ from pathlib import Path
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_id
-from cfgen.judge.calibrate import read_csv
 from cfgen.judge.rubrics.faithfulness import QUESTIONS
 from cfgen.metrics.faithfulness import OTHER_READING
 from cfgen.records import Edge, EdgeRating, EdgeRatingFile
@@ -15,7 +15,6 @@ from cfgen.storage.store import Store
 
 RUBRICS = ("faithfulness", OTHER_READING)
 _SAID = {"CONSISTENT": True, "INCONSISTENT": False} | dict.fromkeys(("UNKNOWN", "X", "CANNOT TELL", ""))
-_COLUMNS = ("rater", "planner", "case_id", "arm", *QUESTIONS)
 
 
 def rate_edges(
@@ -80,31 +79,36 @@ def import_edges(bench: Path, file: Path, rubric: str = "faithfulness") -> int:
     """
     if rubric not in RUBRICS:
         raise InputError(f"--rubric: expected {' or '.join(RUBRICS)}, found '{rubric}'")
-    store = Store(bench)
-    rows = [_read(row, f"{file}, line {n}", store) for n, row in read_csv(file, _COLUMNS)]
+    store, columns = Store(bench), ("rater", "planner", "case_id", "arm", *QUESTIONS)
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as source:
+            reader = csv.DictReader(source)
+            table = [
+                (f"{file}, line {reader.line_num}", {k: (v or "").strip() for k, v in row.items()})
+                for row in reader
+            ]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{file}: cannot read it as CSV ({error})") from error
+    if missing := [c for c in columns if c not in (reader.fieldnames or ())]:
+        raise InputError(f"{file}: expected the columns {', '.join(columns)}; missing: {', '.join(missing)}")
+    rows = [_read({k: (v or "").strip() for k, v in row.items()}, where, store) for where, row in table]
     return sum(rate_edges(store, rubric, *row) for row in rows)
 
 
 def _read(
     row: Mapping[str, str], where: str, store: Store
 ) -> tuple[str, str, str, str, int, dict[Edge, bool | None], str]:
-    repeat = (row.get("repeat") or "0").strip()
-    if not repeat.isdecimal():
-        raise InputError(f"{where}: repeat: expected a number, found '{repeat[:40]}'")
-    rater, planner, case_id, arm = ((row[name] or "").strip() for name in _COLUMNS[:4])
-    if (
-        not all((rater, planner, case_id, arm))
-        or not store.rollout_path(planner, arm, case_id, int(repeat)).is_file()
-    ):
+    repeat = row.get("repeat") or "0"
+    answer = (row["planner"], row["arm"], row["case_id"])
+    if not repeat.isdecimal() or not all(answer) or not store.rollout_path(*answer, int(repeat)).is_file():
         raise InputError(
-            f"{where}: expected a stored answer, found none of '{planner}' for {case_id}, arm '{arm}'"
+            f"{where}: expected a stored answer, found none of {', '.join(answer)}, repeat {repeat}"
         )
-    edges: dict[Edge, bool | None] = {}
     for edge in QUESTIONS:
-        answer = (row[edge] or "").strip().upper()
-        if answer not in _SAID:
+        if row[edge].upper() not in _SAID:
             raise InputError(
-                f"{where}: {edge}: expected CONSISTENT, INCONSISTENT or UNKNOWN, found '{answer[:40]}'"
+                f"{where}: {edge}: expected CONSISTENT, INCONSISTENT or UNKNOWN, found '{row[edge][:40]}'"
             )
-        edges[edge] = _SAID[answer]
-    return rater, planner, case_id, arm, int(repeat), edges, row.get("note") or ""
+    edges: dict[Edge, bool | None] = {edge: _SAID[row[edge].upper()] for edge in QUESTIONS}
+    note = row.get("note", "")
+    return row["rater"], row["planner"], row["case_id"], row["arm"], int(repeat), edges, note

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from cfgen.app.campaigns.exchange import import_ratings
 from cfgen.benchmark.verifying import Verification
 from cfgen.build import build
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
-from cfgen.judge.calibrate import calibrate, import_csv
+from cfgen.judge.calibrate import calibrate
 from cfgen.models.base import Reply
 from cfgen.options import BuildOptions, ScoreOptions
 from cfgen.records import DIMENSIONS, Calibration
@@ -52,7 +53,7 @@ def csv(bench, tmp_path):
 
 
 def test_agreement_worked_by_hand(bench, csv):
-    import_csv(bench, csv)
+    import_ratings(bench, csv)
     found = calibrate(bench, "offline")
     assert found.raters == ("ann", "bob")
     assert (found.n, found.unscored) == (8, 0)
@@ -72,11 +73,11 @@ def test_agreement_worked_by_hand(bench, csv):
 
 
 def test_ratings_only_grow_and_repeats_are_skipped(bench, csv):
-    import_csv(bench, csv)
-    assert import_csv(bench, csv) == 0
+    import_ratings(bench, csv)
+    assert import_ratings(bench, csv) == 0
     case_id = Store(bench).cases()[0].case_id
     csv.write_text(HEAD + f"ann,scripted-ignores,{case_id},UNKNOWN,,\n")
-    assert import_csv(bench, csv) == 1
+    assert import_ratings(bench, csv) == 1
     path = Store(bench).rating_path("ann", "scripted-ignores", case_id)
     from cfgen.records import RatingFile
 
@@ -86,7 +87,7 @@ def test_ratings_only_grow_and_repeats_are_skipped(bench, csv):
 
 
 def test_a_benchmark_with_a_rated_scene_is_refused(bench, csv, capsys):
-    import_csv(bench, csv)
+    import_ratings(bench, csv)
     with pytest.raises(InputError, match="calibrated on"):
         calibrate(bench, "offline", [bench])
     assert main(["judge", "calibrate", str(bench), "--benchmarks", str(bench)]) == 2
@@ -103,7 +104,7 @@ def elsewhere(real, tmp_path) -> Path:
 
 
 def test_a_calibration_counts_in_the_benchmark_it_was_kept_from(bench, csv, elsewhere, capsys):
-    import_csv(bench, csv)
+    import_ratings(bench, csv)
     found = calibrate(bench, "offline", [elsewhere])
     assert read_record(Store(elsewhere).calibration_path("offline"), Calibration, check=True) == found
     assert Verification(elsewhere).run() == []
@@ -117,7 +118,7 @@ def test_a_calibration_counts_in_the_benchmark_it_was_kept_from(bench, csv, else
 
 
 def test_a_calibration_on_scenes_of_the_benchmark_does_not_count_there(bench, csv, elsewhere):
-    import_csv(bench, csv)
+    import_ratings(bench, csv)
     found = calibrate(bench, "offline", [elsewhere])
     with pytest.warns(UserWarning, match="does not count as calibrated.*people rated 4 of its scenes"):
         own = score(
@@ -144,18 +145,18 @@ def counts_in_report(bench: Path) -> set[str]:
         ("rater,planner\na,b\n", "case_id"),
         (HEAD + "a,p,nowhere,1,1,1\n", "nowhere"),
         (HEAD + "a,p,CASE,3,1,1\n", "reasoning"),
-        (HEAD + "a/b,p,CASE,1,1,1\n", "plain name"),
+        (HEAD + "a/b,p,CASE,1,1,1\n", "rater"),
     ],
 )
 def test_a_bad_table_is_named_by_line(bench, tmp_path, content, named):
     path = tmp_path / "bad.csv"
     path.write_text(content.replace("CASE", Store(bench).cases()[0].case_id))
     with pytest.raises(InputError, match=named):
-        import_csv(bench, path)
+        import_ratings(bench, path)
 
 
 def test_from_the_command_line(bench, csv, capsys):
-    import_csv(bench, csv)
+    import_ratings(bench, csv)
     assert main(["judge", "calibrate", str(bench)]) == 0
     out = capsys.readouterr().out
     assert "ann ~ bob" in out

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from cfgen.geometry.camera import mounted
-from cfgen.judge.rubrics.consistency import CONSISTENCY
+from cfgen.judge.rubrics.consistency import consistency
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, FIELDS
-from cfgen.judge.rubrics.grounding import GROUNDING, sentences
+from cfgen.judge.rubrics.grounding import grounding, sentences
 from cfgen.judge.rubrics.trace import TraceItem
-from cfgen.judge.rubrics.visibility import VISIBILITY
+from cfgen.judge.rubrics.visibility import visibility
 from cfgen.metrics.faithfulness import EDGES, EdgeVerdicts
 from cfgen.records import Camera
 
@@ -70,11 +70,11 @@ def test_a_judge_that_claims_an_overall_verdict_is_not_heard():
     ("raw", "read"), [("YES", True), (" no.\n", False), ("Yes, because", None), ("", None), ("YES NO", None)]
 )
 def test_consistency_takes_one_word(raw, read):
-    assert CONSISTENCY.parse(raw) is read
+    assert consistency().parse(raw) is read
 
 
 def test_consistency_sees_reasoning_and_answer_apart():
-    prompt = CONSISTENCY.prompt("q", "<answer>YES</answer>", "B")
+    prompt = consistency().prompt("q", "<answer>YES</answer>", "B")
     assert "<answer>" not in prompt
     assert "| B" in prompt
 
@@ -83,11 +83,11 @@ def test_consistency_sees_reasoning_and_answer_apart():
     ("raw", "read"), [("CORRECT", "CORRECT"), ("**Skip**", "SKIP"), ("not correct", None)]
 )
 def test_grounding_takes_one_word(raw, read):
-    assert GROUNDING.parse(raw) == read
+    assert grounding().parse(raw) == read
 
 
 def test_grounding_judges_the_last_sentence_in_context():
-    parts = GROUNDING.prompt(item(), ["One.", "Two."], "Three.")
+    parts = grounding().prompt(item(), ["One.", "Two."], "Three.")
     assert isinstance(parts[1], np.ndarray)
     assert "| One.\n| Two." in parts[3]
     assert "SENTENCE (quoted)\n| Three." in parts[4]
@@ -96,24 +96,24 @@ def test_grounding_judges_the_last_sentence_in_context():
 def test_visibility_gives_fields_of_view_and_ranges_and_no_picture():
     ahead = mounted(1.5)
     camera = Camera(width=1000, height=600, fx=510, fy=510, cx=499.5, cy=300, T_cam_ego=ahead)
-    parts = VISIBILITY.prompt(item(cameras=(camera,), speed_mps=9.96), ["One."], "A car comes from behind.")
+    parts = visibility().prompt(item(cameras=(camera,), speed_mps=9.96), ["One."], "A car comes from behind.")
     assert all(isinstance(p, str) for p in parts)
     assert parts[0] == (
         "CAMERAS\nfront: +44 to -44 degrees; ground from 3 m; 20 pixels tall at 43 m, 10 at 87 m\n"
     )
     assert "10.0 m/s" in parts[1]
     assert parts[3] == "SENTENCE (quoted)\n| A car comes from behind.\n"
-    assert [VISIBILITY.parse(word) for word in ("Possible", "IMPOSSIBLE", "skip", "no")] == [
+    assert [visibility().parse(word) for word in ("Possible", "IMPOSSIBLE", "skip", "no")] == [
         "CORRECT",
         "INCORRECT",
         "SKIP",
         None,
     ]
-    assert "not known" in VISIBILITY.prompt(item(), [], "A.")[0]
+    assert "not known" in visibility().prompt(item(), [], "A.")[0]
 
 
 def test_wording_decides_the_hash():
-    ids = {r.id.hash for r in (FAITHFULNESS, CONSISTENCY, GROUNDING, VISIBILITY)}
+    ids = {r.id.hash for r in (FAITHFULNESS, consistency(), grounding(), visibility())}
     assert len(ids) == 4
     assert all(h.startswith("sha256:") for h in ids)
 

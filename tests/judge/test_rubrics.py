@@ -73,28 +73,13 @@ def test_a_file_changes_the_words_it_gives_and_no_others(mine: Path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("name: strict\n", ""), r"mine\.yaml: name: expected this field, found none"),
-        (("name: strict", "name: a b"), r"name: .*found 'a b'"),
-        (("name: strict", "name: cfgen"), "'cfgen' is that of an installed rubric; choose another"),
-        (('version: "3"', "version: 3"), "version: input should be a valid string, found 3"),
-        (
-            ("opening:", "openings:"),
-            r"openings: unknown field \(did you mean 'opening'\?\); expected one of name, version, base, op",
-        ),
-        (
-            ("  reasoning: Only", "  reason: Only"),
-            r"steps: .*found 'reason' \(did you mean 'reasoning'\?\)",
-        ),
-        (
-            ("    1: names it.", "    3: names it."),
-            r"scales: .*found '3'",
-        ),
-        (("    1: names it.", "    1: [it]"), r"scales: input should be a valid string, found \['it'\]"),
-        (
-            ("version:", "base: hazzard\nversion:"),
-            "base: input should be 'cfgen' or 'pinocchio', found 'hazzard'",
-        ),
-        (("{problem}", "that"), r"again: expected '\{problem\}' where the reason goes"),
+        (("name: strict\n", ""), r"mine\.yaml: name: expected"),
+        (("name: strict", "name: cfgen"), "another name than that of an installed rubric, found 'cfgen'"),
+        (("opening:", "openings:"), r"openings: unknown field \(did you mean 'opening'\?\)"),
+        (("  reasoning: Only", "  reason: Only"), r"steps: .*found 'reason' \(did you mean 'reasoning'\?\)"),
+        (("    1: names it.", "    3: names it."), r"scales\.reasoning: .*found 3"),
+        (("    1: names it.", "    1: [it]"), r"scales\.reasoning\.1: .*found \['it'\]"),
+        (("{problem}", "that"), r"again: .*problem"),
         (("steps:", "steps: ["), "not readable as YAML"),
         ((MINE, "- a"), r"expected a mapping with 'name' and own wording, found \"\['a'\]\""),
         ((MINE, "name: idle"), "expected own wording under opening, steps, scales or again"),

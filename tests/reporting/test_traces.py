@@ -106,10 +106,10 @@ def test_a_rubric_of_somebody_elses_is_listed_printed_and_asked(
 ):
     code = (
         "from dataclasses import replace\n"
-        "from cfgen.judge.rubrics.consistency import CONSISTENCY\n"
+        "from cfgen.judge.rubrics.consistency import consistency\n"
         "def polite():\n"
         '    """Whether the words are polite."""\n'
-        "    return replace(CONSISTENCY, name='polite', wording='YES if polite, else NO.')\n"
+        "    return replace(consistency(), name='polite', wording='YES if polite, else NO.')\n"
     )
     install(tmp_path, monkeypatch, "manners", code, "[cfgen.rubrics]\npolite = manners:polite\n")
     assert main(["list", "rubrics"]) == 0

@@ -17,15 +17,11 @@ class Change:
 
     Attributes:
         box: x0, y0, x1, y1 in pixels around the object without its shadow.
-        share: changed pixels as a share of the frame.
-        cut: the box touches the frame's edge: the object may be larger.
         base: (M, 2) m, ego x and y of the object's foot on the ground; empty when it meets no ground in view.
         width, height: m at the base's distance; NaN without a base.
     """
 
     box: tuple[int, int, int, int]
-    share: float
-    cut: bool
     base: np.ndarray
     width: float
     height: float
@@ -62,8 +58,7 @@ def find_change(original: np.ndarray, modified: np.ndarray, camera: Camera) -> C
     rows, columns = np.flatnonzero(body.any(axis=1)), np.flatnonzero(body.any(axis=0))
     box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
     base, width, height = _measure(body, box, camera)
-    cut = box[0] == 0 or box[1] == 0 or box[2] == mask.shape[1] or box[3] == mask.shape[0]
-    return Change(box, share, cut, base, width, height)
+    return Change(box, base, width, height)
 
 
 def _changed(original: np.ndarray, modified: np.ndarray) -> np.ndarray:

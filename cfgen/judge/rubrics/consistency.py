@@ -33,11 +33,8 @@ class ConsistencyRubric(OneWordRubric[bool]):
         return "\n\n".join(f"{name} (quoted)\n{quote(text)}" for name, text in parts.items())
 
 
-CONSISTENCY = ConsistencyRubric(
-    "consistency", "1", SYSTEM, {"yes": True, "no": False}, ("QUESTION", "REASONING", "ANSWER")
-)
-
-
 def consistency() -> ConsistencyRubric:
     """Whether the declared action follows from the words, from text alone: for cfgen analyze traces."""
-    return CONSISTENCY
+    return ConsistencyRubric(
+        "consistency", "1", SYSTEM, {"yes": True, "no": False}, ("QUESTION", "REASONING", "ANSWER")
+    )

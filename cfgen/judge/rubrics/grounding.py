@@ -77,11 +77,8 @@ class GroundingRubric(OneWordRubric[Label]):
         return quote("\n".join(so_far) or "(nothing yet)", _CONTEXT)
 
 
-GROUNDING = GroundingRubric(
-    "grounding", "1", SYSTEM, _LABELS, ("IMAGE", "QUESTION", "REASONING SO FAR", "SENTENCE")
-)
-
-
 def grounding() -> GroundingRubric:
     """Whether each sentence of an answer is true to the frame: for cfgen analyze traces."""
-    return GROUNDING
+    return GroundingRubric(
+        "grounding", "1", SYSTEM, _LABELS, ("IMAGE", "QUESTION", "REASONING SO FAR", "SENTENCE")
+    )

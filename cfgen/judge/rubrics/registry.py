@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.files import FrameLike, faults_of, read_yaml, told
@@ -13,7 +13,7 @@ from cfgen.judge.protocol import JudgeItem, RubricId
 from cfgen.judge.rubrics.hazard import Form, HazardRubric, Wording
 from cfgen.judge.rubrics.trace import TraceRubric
 from cfgen.options import DEFAULT_RUBRIC
-from cfgen.records import Dimension, Identifier, Vote
+from cfgen.records import Dimension, Identifier, Score, Vote
 
 RUBRICS = Registry(
     "rubric",
@@ -143,9 +143,16 @@ class _File(BaseModel):
     opening: Text | None = None
     steps: dict[Literal["change", "reasoning", "waypoints", "overall"], Text] = {}
     #: dimension -> score -> when it is given
-    scales: dict[Dimension, dict[Literal["2", "1", "0"], Text]] = {}
-    #: said after a reply that cannot be used; holds ``{problem}``
-    again: Text | None = None
+    scales: dict[Dimension, dict[Score, Text]] = {}
+    #: said after a reply that cannot be used
+    again: Annotated[str, Field(pattern=r"\{problem\}")] | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _own_name(cls, name: str) -> str:
+        if name in RUBRICS.names():
+            raise ValueError("expected another name than that of an installed rubric")
+        return name
 
 
 def read_rubric(path: Path) -> HazardRubric:
@@ -158,22 +165,15 @@ def read_rubric(path: Path) -> HazardRubric:
     if not isinstance(data, dict):
         raise InputError(f"{path}: expected a mapping with 'name' and own wording, found {str(data)[:60]!r}")
     try:
-        file = _File.model_validate(_text_keys(data))
+        file = _File.model_validate(data)
     except ValidationError as error:
         raise InputError(f"{path}: {told(faults_of(error, _File))}") from error
-    if file.name in RUBRICS.names():
-        raise InputError(f"{path}: name: '{file.name}' is that of an installed rubric; choose another")
-    if file.again is not None and "{problem}" not in file.again:
-        raise InputError(f"{path}: again: expected '{{problem}}' where the reason goes, found none")
     base: HazardRubric = RUBRICS.create(file.base, {})
-    shipped, scales = base.wording, file.scales
+    shipped = base.wording
     wording = Wording(
         opening=file.opening or shipped.opening,
         steps={**shipped.steps, **{str(step): text for step, text in file.steps.items()}},
-        scales={
-            name: {score: scales.get(name, {}).get(str(score), text) for score, text in scale.items()}  # type: ignore[call-overload]
-            for name, scale in shipped.scales.items()
-        },
+        scales={d: {**scale, **file.scales.get(d, {})} for d, scale in shipped.scales.items()},
         again=file.again or shipped.again,
     )
     if wording == shipped:
@@ -181,8 +181,3 @@ def read_rubric(path: Path) -> HazardRubric:
             f"{path}: expected own wording under opening, steps, scales or again, found none that differs"
         )
     return HazardRubric(file.name, file.version, wording, bounds_overall=base.bounds_overall)
-
-
-def _text_keys(data: Any) -> Any:
-    """YAML reads the key 2 as a number."""
-    return {str(key): _text_keys(value) for key, value in data.items()} if isinstance(data, dict) else data

@@ -77,15 +77,12 @@ def nearest_ground(camera: Camera) -> str:
     return f"ground from {height * math.hypot(*ray[0, :2]) / -ray[0, 2]:.0f} m"
 
 
-VISIBILITY = VisibilityRubric(
-    "visibility",
-    "1",
-    SYSTEM,
-    {"possible": "CORRECT", "impossible": "INCORRECT", "skip": "SKIP"},
-    ("CAMERAS", "MOTION", "REASONING SO FAR", "SENTENCE"),
-)
-
-
 def visibility() -> VisibilityRubric:
     """Whether what each sentence of an answer claims could be seen at all: for cfgen analyze traces."""
-    return VISIBILITY
+    return VisibilityRubric(
+        "visibility",
+        "1",
+        SYSTEM,
+        {"possible": "CORRECT", "impossible": "INCORRECT", "skip": "SKIP"},
+        ("CAMERAS", "MOTION", "REASONING SO FAR", "SENTENCE"),
+    )
