@@ -3,6 +3,7 @@
 Calibration cases serve to tune the rubric's wording. They must not be in a benchmark that the rubric then scores.
 """
 
+import csv
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
@@ -178,6 +179,25 @@ def _pair(first: Mapping[Key, Scores], second: Mapping[Key, Scores], dimension: 
 
 
 # --- ratings made elsewhere -----------------------------------------------------------------------------------
+
+
+def read_csv(file: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """Number of its line and content of every row.
+
+    Raises:
+        InputError: the file cannot be read, or a column is missing.
+    """
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as source:
+            reader = csv.DictReader(source)
+            missing = [c for c in columns if c not in (reader.fieldnames or ())]
+            if missing:
+                raise InputError(
+                    f"{file}: expected the columns {', '.join(columns)}; missing: {', '.join(missing)}"
+                )
+            return [(reader.line_num, row) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{file}: cannot read it as CSV ({error})") from error
 
 
 def import_rows(
