@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau, pointbiserialr
+from scipy.stats import kendalltau, multinomial, pointbiserialr
 
 import cfgen
 from cfgen.cli.main import main
@@ -101,3 +101,14 @@ def test_the_command_across_two_benchmarks(tmp_path: Path, capsys: pytest.Captur
     assert [(t["tau"], t["planners"]) for t in found["taus"]] == [(-1.0, 3)]
     assert main(["analyze", "stability", str(tmp_path / "a"), "--planners", "one"]) == 2
     assert "expected two planners or more" in capsys.readouterr().err
+
+
+def test_ranks_within_95_percent_of_draws():
+    """30 cases, 8 at which only one succeeds and 3 at which only the other does: it is behind in 4.2% of all draws."""
+    draws = multinomial(30, [8 / 30, 3 / 30, 19 / 30])
+    behind = sum(draws.pmf([i, j, 30 - i - j]) for i in range(31) for j in range(i + 1, 31 - i))
+    assert 0.025 < behind < 0.05
+    better = {str(i): float(i < 8) for i in range(30)}
+    worse = {str(i): float(8 <= i < 11) for i in range(30)}
+    found = ranks({"better": better, "worse": worse})["better"]
+    assert (found.value, found.low, found.high) == (1.0, 1.0, 2.0)
