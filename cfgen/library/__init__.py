@@ -70,6 +70,10 @@ def _build(options: BuildOptions) -> "Benchmark":
         InputError: no usable scene, an unknown name, a value out of range.
         StoreError: the folder holds something else, or a benchmark made with other settings.
         Shortfall: what came of a ``definition`` is not what it tells.
+
+    >>> bench = cfgen.build("bench", n=2, hazards="cone_line,work_barrier", jobs=1, quiet=True)
+    >>> len(bench)
+    2
     """
     from cfgen.build import build as build_cases
     from cfgen.library.benchmark import Benchmark
@@ -98,6 +102,10 @@ def _score(options: ScoreOptions) -> "Run":
             a scene lacks what the planner needs.
         StoreError: not a benchmark, or the planner's name is taken by another one.
         Shortfall: a budget is spent; what is answered is kept.
+
+    >>> run = cfgen.score("bench", "cruise", quiet=True)
+    >>> run.success().rates["waypoints"].n
+    2
     """
     from cfgen.library.benchmark import Benchmark, Run
     from cfgen.score import score as score_planner
@@ -114,6 +122,9 @@ def _report(options: ReportOptions) -> "Report":
     Raises:
         StoreError: not a benchmark, or a damaged record.
         InputError: an unknown planner, or ``out`` holds something else.
+
+    >>> cfgen.report("bench", out="page").out
+    PosixPath('page')
     """
     from cfgen.report import report as write_report
 
@@ -134,6 +145,9 @@ def _judge_answers(options: JudgeOptions) -> "list[Run]":
     Raises:
         InputError: no such planner, judge or rubric, or a judge without its key.
         StoreError: not a benchmark. Shortfall: a budget is spent; the verdicts so far are kept.
+
+    >>> [run.planner for run in cfgen.judge_answers("bench", planners="cruise", quiet=True)]
+    ['cruise']
     """
     from cfgen.judge.run import judge_stored
     from cfgen.library.benchmark import Benchmark, Run
@@ -150,6 +164,8 @@ def _try_picture(options: TryOptions) -> "Tried":
     Raises:
         InputError: no picture, hazard or planner of that name, or ``out`` holds another picture's.
         Shortfall: the hazard has no placement in the picture; says why.
+
+    >>> cfgen.try_picture("road.jpg", "my_module:MyPlanner", hazard="deer")  # doctest: +SKIP
     """
     from cfgen.library.single import try_picture as try_one
 
@@ -168,7 +184,11 @@ try_picture = function_of(TryOptions, _try_picture)
 
 @checked
 def open_benchmark(path: Annotated[Place, Addressable(), "Benchmark directory."]) -> "Benchmark":
-    """A benchmark that was built before. Raises StoreError where the folder is none."""
+    """A benchmark that was built before. Raises StoreError where the folder is none.
+
+    >>> len(cfgen.open_benchmark("bench"))
+    2
+    """
     from cfgen.library.benchmark import Benchmark
 
     return Benchmark(Path(path))
@@ -190,6 +210,8 @@ def merge(
     Raises:
         InputError: a part is missing or given twice, or they are of different builds.
         StoreError: a part did not end, or ``out`` holds something.
+
+    >>> cfgen.merge("merged", ["part1", "part2"])  # doctest: +SKIP
     """
     from cfgen.benchmark.merging import merge as merge_parts
     from cfgen.library.benchmark import Benchmark
@@ -203,6 +225,9 @@ def verify(bench: Bench) -> "Verification":
 
     Raises:
         StoreError: the folder is no benchmark.
+
+    >>> cfgen.verify("bench")
+    Verification('bench'): ... files, all as cfgen wrote them
     """
     from cfgen.benchmark.verifying import Verification
 
@@ -223,7 +248,11 @@ def export_inputs(
     repeats: Annotated[Count, "Times each question is asked."] = 1,
     quiet: Quiet = False,
 ) -> int:
-    """Write what a planner elsewhere is to be asked; returns the number of questions."""
+    """Write what a planner elsewhere is to be asked; returns the number of questions.
+
+    >>> cfgen.export_inputs("bench", "inputs", quiet=True)
+    4
+    """
     from cfgen.planners.protocol import Requirements
     from cfgen.rollouts.inputs import export_inputs as export
 
@@ -253,7 +282,11 @@ def probe(
     allow_hosts: AllowHosts = (),
     quiet: Quiet = False,
 ) -> "ProbeRun":
-    """Validate a judge on answers whose right scores are known."""
+    """Validate a judge on answers whose right scores are known.
+
+    >>> cfgen.probe("bench", "offline", cases=1, quiet=True).judge
+    'offline'
+    """
     from cfgen.judge.probe import probe as probe_judge
     from cfgen.judge.registry import create_judge
     from cfgen.storage.store import Store
@@ -273,6 +306,9 @@ def rescore(
 
     Raises:
         InputError: no verdicts of that judge here.
+
+    >>> cfgen.rescore("bench", "offline").changed
+    ()
     """
     from cfgen.library.rereading import rescore as reread
 
@@ -290,7 +326,10 @@ def calibrate(
     ] = (),
     rubric: StoredRubric = None,
 ) -> "Calibration":
-    """Compare a judge's verdicts with people's ratings."""
+    """Compare a judge's verdicts with people's ratings.
+
+    >>> cfgen.calibrate("rated", "gemini")  # doctest: +SKIP
+    """
     from cfgen.judge.calibrate import calibrate as calibrate_judge
     from cfgen.judge.registry import stored_judge
     from cfgen.storage.store import Store
@@ -360,6 +399,8 @@ def import_scenes(
     Raises:
         InputError: an unknown reader or option, or a source that it cannot read.
         Shortfall: the reader broke on the source.
+
+    >>> cfgen.import_scenes("kitti-raw", "kitti/2011_09_26", "scenes", every_s=5)  # doctest: +SKIP
     """
     from cfgen.core.errors import InputError, Shortfall
     from cfgen.core.faults import ends_the_run, fault_of
@@ -404,7 +445,10 @@ def anonymize_scenes(
     options: Annotated[Settings, "Options of the anonymizer."] = None,
     quiet: Quiet = False,
 ) -> dict[str, int]:
-    """A copy of scenes with faces and plates blurred; returns how many scenes, frames, faces and plates."""
+    """A copy of scenes with faces and plates blurred; returns how many scenes, frames, faces and plates.
+
+    >>> cfgen.anonymize_scenes("scenes", "scenes_blurred")  # doctest: +SKIP
+    """
     from cfgen.scenes.anonymize import anonymize_scenes as blur
     from cfgen.scenes.anonymize import create_anonymizer
 
@@ -420,7 +464,11 @@ def check_scenes(
     strict: Strict = False,
     quiet: Quiet = False,
 ) -> "dict[Path, list[Fault]]":
-    """Name every fault of the scenes at or below a folder."""
+    """Name every fault of the scenes at or below a folder.
+
+    >>> set(map(len, cfgen.check_scenes("bench/scenes", quiet=True).values()))  # faults a scene
+    {0}
+    """
     from cfgen.perception.registry import create_perceiver
     from cfgen.perception.views import views_folder
     from cfgen.scenes.check import check_folder

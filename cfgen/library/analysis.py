@@ -41,6 +41,9 @@ def compare(
 
     Raises:
         InputError: the runs are of unlike things: other cases, another judge or wording.
+
+    >>> cfgen.compare("bench:cruise", "bench:reactive").names
+    ('cruise', 'reactive')
     """
     from cfgen.library.comparison import compare_runs
 
@@ -66,6 +69,8 @@ def stability(
     Raises:
         InputError: no benchmark holds two planners with an event on shared cases.
         StoreError: one is no benchmark.
+
+    >>> cfgen.stability(["bench", "bench_seed8"])  # doctest: +SKIP
     """
     from cfgen.library.stability import rank_stability
 
@@ -85,6 +90,8 @@ def study(
 
     Raises:
         InputError: a file that cannot be read, no sample in common, or none with grounding; names sample and field.
+
+    >>> cfgen.study("bench:cruise", "bench:reactive", labels="labels.csv")  # doctest: +SKIP
     """
     from cfgen.library.study import compare_checkpoints
 
@@ -117,6 +124,8 @@ def validate_real(
     Raises:
         InputError: a pair, a scene, planner or judge that does not hold; the planner was not scored on ``bench``.
         StoreError: ``out`` holds something else.
+
+    >>> cfgen.validate_real("obstacles", "my_module:MyPlanner")  # doctest: +SKIP
     """
     from cfgen.benchmark.real_pairs import pairs_benchmark
     from cfgen.library import score

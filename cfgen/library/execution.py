@@ -57,6 +57,8 @@ def run(
 
     Raises:
         InputError: a field of the file is wrong or missing, or somebody in it cannot do what is asked; names each.
+
+    >>> cfgen.run("experiment.yaml")  # doctest: +SKIP
     """
     return carry_out(Path(file), dry_run, quiet)
 

@@ -42,6 +42,9 @@ def export_hf(
     Raises:
         InputError: ``out`` is there already, or a licence forbids it.
         StoreError: no benchmark, no case in it, or a changed file.
+
+    >>> cfgen.export_hf("bench", "dataset", creator="A. Person", quiet=True)
+    2
     """
     from cfgen.core.sanitize import one_line
     from cfgen.sharing.card import Publication
@@ -60,6 +63,9 @@ def export_recipe(bench: Bench, out: NewFile, *, quiet: Quiet = False) -> str:
     Raises:
         InputError: ``out`` is there already.
         StoreError: no benchmark, no case in it, or a changed file.
+
+    >>> cfgen.export_recipe("bench", "bench.recipe", quiet=True)
+    'sha256:...'
     """
     from cfgen.sharing.recipe import export_recipe as export
     from cfgen.storage.store import Store
@@ -80,6 +86,9 @@ def rebuild(
     Raises:
         InputError: no recipe, or scenes that are missing or changed: each is named.
         StoreError: ``out`` holds files, or what was made is not what the recipe tells of.
+
+    >>> len(cfgen.rebuild("bench.recipe", scenes="bench/scenes", out="rebuilt", quiet=True))
+    2
     """
     from cfgen.library.benchmark import Benchmark
     from cfgen.sharing.recipe import rebuild as rebuild_recipe
@@ -99,6 +108,9 @@ def export_definition(
     Raises:
         InputError: ``out`` is there already, or the benchmark holds own hazards.
         StoreError: no benchmark, or one that is not finished.
+
+    >>> cfgen.export_definition("bench", "definition.json", name="mine-v1")
+    2
     """
     from cfgen.sharing.definitions import freeze
     from cfgen.storage.store import Store
@@ -120,6 +132,9 @@ def export_bundle(
     Raises:
         InputError: no such planner or judge here, or ``out`` is there already.
         StoreError: answers or verdicts are missing or damaged.
+
+    >>> cfgen.export_bundle("bench", "cruise.zip", planner="cruise")
+    'sha256:...'
     """
     from cfgen.sharing.bundle import export_bundle as export
     from cfgen.storage.store import Store
@@ -130,7 +145,11 @@ def export_bundle(
 
 @checked
 def open_board(path: BoardFolder, *, title: str = "", create: bool = False) -> "Board":
-    """A leaderboard's folder: ``add(bundle)``, ``rows()``, ``faults()``. Raises InputError where it is none."""
+    """A leaderboard's folder: ``add(bundle)``, ``rows()``, ``faults()``. Raises InputError where it is none.
+
+    >>> cfgen.open_board("board").faults()
+    []
+    """
     from cfgen.sharing.leaderboard import Board
 
     return Board(Path(path), title, create)
@@ -150,6 +169,9 @@ def add_bundles(
 
     Raises:
         InputError: ``board`` is something else.
+
+    >>> len(cfgen.add_bundles("board", ["cruise.zip"]).added)
+    1
     """
     from cfgen.core.errors import CfgenError
     from cfgen.sharing.bundle import read_bundle
@@ -180,6 +202,9 @@ def write_leaderboard(
 
     Raises:
         InputError: ``out`` holds something else, the board is empty, or an entry does not verify.
+
+    >>> cfgen.write_leaderboard("board", "site").rows
+    1
     """
     from cfgen.sharing.leaderboard import Board
     from cfgen.sharing.site import write_site
@@ -205,14 +230,22 @@ class RerunOptions(ScoreOptions):
 
 
 def _rejudge_entries(options: RejudgeOptions) -> "Done":
-    """Judge the answers of self-reported entries by a judge of yours, on the benchmark that they were scored on."""
+    """Judge the answers of self-reported entries by a judge of yours, on the benchmark that they were scored on.
+
+    >>> [done.entry.kind for done in cfgen.rejudge_entries("bench", board="board", quiet=True).added]
+    ['rejudged']
+    """
     from cfgen.sharing.leaderboard import rejudge
 
     return rejudge(open_board(options.board), options, options.entries)
 
 
 def _rerun_planner(options: RerunOptions) -> "Added":
-    """Ask a planner on a benchmark of yours, judge it, and add it to a leaderboard as rerun."""
+    """Ask a planner on a benchmark of yours, judge it, and add it to a leaderboard as rerun.
+
+    >>> cfgen.rerun_planner("bench", "reactive", board="board", quiet=True).entry.kind
+    'rerun'
+    """
     from cfgen.sharing.leaderboard import rerun
 
     return rerun(open_board(options.board, create=True), options)

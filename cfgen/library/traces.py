@@ -109,6 +109,8 @@ def _check_traces(options: CheckTracesOptions) -> TraceCheck:
 
     Raises:
         InputError: no such planner, judge or rubric, both a judge and a critic, or neither.
+
+    >>> cfgen.check_traces("bench", "alpamayo", judge="gemini")  # doctest: +SKIP
     """
     from cfgen.traces.check import check_traces
 
@@ -179,6 +181,8 @@ def _probe_traces(options: PoolOptions) -> "tuple[EdgeProbe, KnownPool]":
     Raises:
         InputError: no such judge or edge, not exactly one of both, or an edge that cannot be balanced.
         Shortfall: the budget is spent. Nothing is written then.
+
+    >>> cfgen.probe_traces("bench", judge="gemini")  # doctest: +SKIP
     """
     from cfgen.storage.store import Store
     from cfgen.traces.probe import asked_of, probe_edges
@@ -194,6 +198,8 @@ def _export_traces(options: ExportTracesOptions) -> "Exported":
 
     Raises:
         InputError: as for validation, ``out`` is there already, a licence forbids it, or a split cannot be balanced.
+
+    >>> cfgen.export_traces("bench", "training", per_edge=500)  # doctest: +SKIP
     """
     from cfgen.storage.store import Store
     from cfgen.traces.export import export_known

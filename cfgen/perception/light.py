@@ -391,8 +391,9 @@ def estimate_light(
         extra, timestamp: of the scene.
         neighbors: what other frames of its drive show, turned into this one.
 
+    >>> from cfgen.geometry.camera import mounted
     >>> road = np.full((90, 160, 3), 120, np.uint8)
-    >>> camera = Camera(width=160, height=90, fx=140, fy=140, cx=79.5, cy=44.5)
+    >>> camera = Camera(width=160, height=90, fx=140, fy=140, cx=79.5, cy=44.5, T_cam_ego=mounted(1.5))
     >>> estimate_light(road, camera, extra={"sun": [0, 1, 1]}).sun.source
     'annotated'
     """
