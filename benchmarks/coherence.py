@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from cfgen.geometry.coherence import incoherent  # noqa: E402
-from cfgen.geometry.driving import Start  # noqa: E402
+from cfgen.geometry.driving import CarState  # noqa: E402
 from cfgen.judge.offline.judge import score_waypoints  # noqa: E402
 from cfgen.judge.offline.motion import compare  # noqa: E402
 from cfgen.planners.responders import TIMES, Baseline  # noqa: E402
@@ -28,7 +28,7 @@ from cfgen.records import Plan  # noqa: E402
 from cfgen.scenes.folder import load_scene  # noqa: E402
 
 Rng = np.random.Generator
-Make = Callable[[Rng, Baseline, Start], np.ndarray]
+Make = Callable[[Rng, Baseline, CarState], np.ndarray]
 T = TIMES[1:]
 
 
@@ -76,7 +76,7 @@ def two_hertz(plan: np.ndarray) -> np.ndarray:
     return np.column_stack([np.interp(T, t, np.concatenate([[0.0], plan[1::2, k]])) for k in range(3)])
 
 
-def zigzag(rng: Rng, base: Baseline, start: Start) -> np.ndarray:
+def zigzag(rng: Rng, base: Baseline, start: CarState) -> np.ndarray:
     period, size = rng.uniform(0.5, 1.8), rng.uniform(0.8, 3.0)
     corner = 2 * np.abs(2 * ((TIMES / period + 0.25) % 1) - 1) - 1
     return base.follow(brake(base, rng), size * corner)
@@ -87,31 +87,31 @@ def brake(base: Baseline, rng: Rng) -> np.ndarray:
     return base._braked(rng.uniform(0, 1), rng.uniform(1, 4))
 
 
-def scrambled(rng: Rng, base: Baseline, start: Start) -> np.ndarray:
+def scrambled(rng: Rng, base: Baseline, start: CarState) -> np.ndarray:
     plan = base.follow(brake(base, rng))
     chosen = rng.permutation(24)[: rng.integers(6, 25)]
     plan[np.sort(chosen)] = plan[chosen]
     return plan
 
 
-def jumps_back(rng: Rng, base: Baseline, start: Start) -> np.ndarray:
+def jumps_back(rng: Rng, base: Baseline, start: CarState) -> np.ndarray:
     s = brake(base, rng)
     k = rng.integers(4, 20)
     s[k:] -= rng.uniform(4, 25)
     return base.follow(s)
 
 
-def leaps(rng: Rng, base: Baseline, start: Start) -> np.ndarray:
+def leaps(rng: Rng, base: Baseline, start: CarState) -> np.ndarray:
     aside = np.zeros(25)
     aside[rng.integers(2, 10) :] = rng.uniform(2.5, 8) * rng.choice([-1, 1])
     return base.follow(brake(base, rng), aside)
 
 
-def stands(rng: Rng, base: Baseline, start: Start) -> np.ndarray:
+def stands(rng: Rng, base: Baseline, start: CarState) -> np.ndarray:
     return np.zeros((24, 3)) + np.array([rng.uniform(0, 1), 0, 0])
 
 
-def spins(rng: Rng, base: Baseline, start: Start) -> np.ndarray:
+def spins(rng: Rng, base: Baseline, start: CarState) -> np.ndarray:
     turn = rng.uniform(2, 6) * T
     return (
         np.column_stack([3 * np.cos(turn) - 3, 3 * np.sin(turn), turn]) + np.array([1.0, 0, 0]) * start.speed
@@ -131,7 +131,7 @@ INCOHERENT: dict[str, Make] = {
 }
 
 
-def starts() -> list[tuple[Baseline, Start]]:
+def starts() -> list[tuple[Baseline, CarState]]:
     """Of every scene in which the car moves at 4 m/s or more."""
     folders = sorted((ROOT / "scenarios" / "scenes").glob("*/scene.json"))
     if real := os.environ.get("CFGEN_REAL"):
@@ -144,11 +144,11 @@ def starts() -> list[tuple[Baseline, Start]]:
             print(f"left out {file.parent.name}: {str(error)[:80]}")
             continue
         if scene.speed >= 4:
-            found.append((Baseline.of(scene.history, scene.future), Start.of(scene.history)))
+            found.append((Baseline.of(scene.history, scene.future), CarState.of(scene.history)))
     return found
 
 
-def score(base: Baseline, start: Start, plan: np.ndarray) -> tuple[int, int, str]:
+def score(base: Baseline, start: CarState, plan: np.ndarray) -> tuple[int, int, str]:
     """Of the offline judge, for something in the lane three seconds ahead; what it is without asking; and why."""
     x, y, _ = base.path.at(max(3 * start.speed, 8.0), np.linspace(-0.5, 0.5, 5))
     before, after = (Plan(waypoints=tuple(map(tuple, p.tolist()))) for p in (base.follow(), plan))

@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from cfgen.hazards.taxonomy import load_taxonomy  # noqa: E402
-from cfgen.inpaint.diffusion.base import Engine  # noqa: E402
+from cfgen.inpaint.diffusion.base import DiffusionEngine  # noqa: E402
 from cfgen.inpaint.diffusion.load import require_packages  # noqa: E402
 from cfgen.inpaint.diffusion.sdxl import Sdxl  # noqa: E402
 from cfgen.inpaint.protocol import InpaintRequest  # noqa: E402
@@ -202,8 +202,8 @@ def main() -> None:
             return made
 
         class Built(Sdxl):
-            def fetch(self) -> Engine:
-                return Engine(built(), "random weights")
+            def fetch(self) -> DiffusionEngine:
+                return DiffusionEngine(built(), "random weights")
 
         slow, slow_busy = plain_seconds(built, asked, side, args.steps, device)
         rate = matmul_rate(device, dtype)

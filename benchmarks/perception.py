@@ -38,7 +38,7 @@ def a_frame(
 ) -> dict[str, tuple[float, float]]:
     """Median ms by the clock, and of processor time, that a frame takes by cv2.dnn and on a device of torch's."""
     from cfgen.geometry.path import EgoPath
-    from cfgen.perception.protocol import Frame
+    from cfgen.perception.protocol import CameraFrame
     from cfgen.perception.registry import create_perceiver
     from cfgen.scenes.folder import find_scenes, load_scene
 
@@ -46,7 +46,7 @@ def a_frame(
     frames = []
     for path in find_scenes(Path(scenes))[:_TOGETHER]:
         folder = load_scene(path)
-        frames.append(Frame(folder.image(), folder.scene.front, EgoPath.from_scene(folder.scene)))
+        frames.append(CameraFrame(folder.image(), folder.scene.front, EgoPath.from_scene(folder.scene)))
     ways = {
         "cv2.dnn": create_perceiver(name, options),
         device: create_perceiver(name, {**options, "device": device}),

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from cfgen.reporting.drawing import Drawing, color
+from cfgen.reporting.drawing import SvgCanvas, color
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 Phases = dict[str, dict[str, float]]
@@ -40,9 +40,9 @@ def read(path: Path) -> dict[int, Phases]:
     return dict(sorted(found.items()))
 
 
-def plot(found: dict[int, Phases]) -> Drawing:
+def plot(found: dict[int, Phases]) -> SvgCanvas:
     """Processor time and memory against the number of cases, both on logarithmic scales."""
-    drawing = Drawing(
+    drawing = SvgCanvas(
         2 * _WIDTH + _LEFT + _APART + 30, _TOP + _HEIGHT + 86, "Time and memory against the number of cases"
     )
     _panel(drawing, found, _LEFT, "processor time, s", "processor_s")
@@ -54,7 +54,7 @@ def plot(found: dict[int, Phases]) -> Drawing:
     return drawing
 
 
-def _panel(drawing: Drawing, found: dict[int, Phases], left: float, title: str, key: str) -> None:
+def _panel(drawing: SvgCanvas, found: dict[int, Phases], left: float, title: str, key: str) -> None:
     values = [told[key] for phases in found.values() for told in phases.values() if key in told]
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     x = _scale(math.log10(min(found)), math.log10(max(found)), left, left + _WIDTH)

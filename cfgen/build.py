@@ -23,7 +23,7 @@ from cfgen.benchmark.context import (
 from cfgen.benchmark.folders import check_settings_match, cleanup_on_failure, open_store
 from cfgen.benchmark.gates import extra_gates
 from cfgen.benchmark.masks import MaskPipeline
-from cfgen.benchmark.plan import Plan, broken, check_part, next_part
+from cfgen.benchmark.plan import BuildPlan, broken, check_part, next_part
 from cfgen.benchmark.scene_choice import Chosen, choose
 from cfgen.benchmark.tally import ProgressNote, spending, tally
 from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, create_engine, shard_of
@@ -69,7 +69,7 @@ def build(options: BuildOptions) -> BuildReport:
         canonical_json(options.perception_options).decode(),
         options.strict,
     )
-    plan = Plan(store, sorted(folders), request.hazards, broken(store) if options.retry_faults else [])
+    plan = BuildPlan(store, sorted(folders), request.hazards, broken(store) if options.retry_faults else [])
     progress = Progress("cases", options.n, options.quiet)
     note, stopped = ProgressNote(), ""
     with cleanup_on_failure(
@@ -329,7 +329,7 @@ def _workers(
 
 def _work_off(
     settings: WorkerSettings,
-    plan: Plan,
+    plan: BuildPlan,
     todo: list[Planned],
     size: int,
     workers: Pool,

@@ -14,7 +14,7 @@ import pytest
 import cfgen
 from cfgen.core.engines.registry import shard_of
 from cfgen.core.errors import InputError, Shortfall
-from cfgen.core.locks import Claims
+from cfgen.core.locks import NameClaims
 from cfgen.options import ScoreOptions
 from cfgen.planners import retries, runtime
 from cfgen.planners.answer import PlanFaultError
@@ -63,13 +63,13 @@ def test_a_claim_ends_with_the_process_that_holds_it(tmp_path: Path):
     ready, told = os.pipe()
     child = os.fork()
     if child == 0:
-        held = Claims(tmp_path, "asking.p")
+        held = NameClaims(tmp_path, "asking.p")
         held.take("a")
         os.write(told, b"x")
         time.sleep(60)
         os._exit(0)
     os.read(ready, 1)
-    with Claims(tmp_path, "asking.p") as one, Claims(tmp_path, "asking.p") as other:
+    with NameClaims(tmp_path, "asking.p") as one, NameClaims(tmp_path, "asking.p") as other:
         assert not one.take("a")
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

@@ -56,7 +56,7 @@ from cfgen.inpaint.edit import (  # noqa: E402
     make_edits,
 )
 from cfgen.inpaint.registry import create_inpainter  # noqa: E402
-from cfgen.perception.detection import BoxPx, Prompt, create_detector, create_segmenter  # noqa: E402  # noqa: E402
+from cfgen.perception.detection import BoxPx, MaskPrompt, create_detector, create_segmenter  # noqa: E402  # noqa: E402
 from tools.gpu_smoke_pictures import CROPS, GUIDE, guided, keep, picture, window  # noqa: E402
 from tools.gpu_smoke_report import sheet, write_report  # noqa: E402
 from tools.gpu_smoke_state import Meter, no_weights, store, stored, whole  # noqa: E402
@@ -203,7 +203,7 @@ def segment(model: Model, out: Path, options: Mapping[str, Any], made: list[Edit
     """SAM 2's mask in the placement's box against what the compositor drew there."""
     segmenter, rows = create_segmenter(model.plugin, options), []
     for name, number, job, crop, box in looked_at(out, made):
-        found = meter.timed(lambda crop=crop, box=box: segmenter.segment(crop, [Prompt(box=box)]))[0]
+        found = meter.timed(lambda crop=crop, box=box: segmenter.segment(crop, [MaskPrompt(box=box)]))[0]
         cover = cv2.imread(str(picture(out, "cover", number)), cv2.IMREAD_GRAYSCALE)[window(job)] > 127
         best = found[0].mask if found else np.zeros(cover.shape, bool)
         overlap = float((best & cover).sum() / max((best | cover).sum(), 1))

@@ -12,7 +12,7 @@ from cfgen.app import authoring, curate, manager, place
 from cfgen.app.accounts import ROOMS_OF, Role
 from cfgen.app.authoring import INSTANT, Tool
 from cfgen.app.case_index import CaseIndex
-from cfgen.app.jobs import Jobs
+from cfgen.app.jobs import JobQueue
 from cfgen.app.pictures import case_picture, scene_picture, small, whole
 from cfgen.app.place import Capabilities
 from cfgen.app.rate import RatingRoom
@@ -75,7 +75,7 @@ class Api:
     ) -> None:
         self.store = Store(bench)
         self.case_index = CaseIndex(self.store)
-        self.jobs = Jobs()
+        self.jobs = JobQueue()
         self.rating: RatingRoom = (
             EdgeRoom(self.store, rubric, arms, repeats)
             if rubric

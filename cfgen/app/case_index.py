@@ -19,7 +19,7 @@ _BAND_M = 20
 
 
 @dataclass(frozen=True)
-class Entry:
+class QueueEntry:
     """One line of the queue. ``status``: accepted, rejected (by a person, whole) or refused (by the gates)."""
 
     id: str
@@ -57,9 +57,9 @@ class CaseIndex:
         self._accepted: FileIndex = {}
         self._refused: FileIndex = {}
         #: what lists need of a case, and the line it became
-        self._entries: dict[str, tuple[Short | Refused, Entry]] = {}
+        self._entries: dict[str, tuple[Short | Refused, QueueEntry]] = {}
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[QueueEntry]:
         """Every case that is here, accepted, rejected or refused, in the order of the ids."""
         with self._lock:
             refused = {r.case_id: r for r in short_rejections(self.store, self._refused)}
@@ -126,9 +126,9 @@ class CaseIndex:
         return value
 
 
-def _accepted(case: Short) -> Entry:
+def _accepted(case: Short) -> QueueEntry:
     place = case["placement"]
-    return Entry(
+    return QueueEntry(
         case["case_id"],
         case["scene_id"],
         case["hazard"]["id"],
@@ -150,9 +150,9 @@ def _recognition(gates: Sequence[Mapping[str, Any]]) -> str:
     return "not judged" if again["value"] is None else "seen again" if again["passed"] else "not seen again"
 
 
-def _refused(rejection: Refused) -> Entry:
+def _refused(rejection: Refused) -> QueueEntry:
     base = _accepted(rejection.whole) if rejection.whole else None
-    return Entry(
+    return QueueEntry(
         id=rejection.case_id,
         scene=rejection.scene_id,
         hazard=rejection.hazard_id,

@@ -141,7 +141,7 @@ class Job:
         }
 
 
-class Jobs:
+class JobQueue:
     """The workers, and the jobs of this run of the app."""
 
     def __init__(self) -> None:

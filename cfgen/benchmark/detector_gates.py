@@ -7,7 +7,7 @@ import numpy as np
 
 from cfgen.benchmark.gates import judged
 from cfgen.benchmark.settings import DETECTION
-from cfgen.perception.detection import BoxPx, Detection, Detector, Prompt, Segmenter
+from cfgen.perception.detection import BoxPx, Detection, Detector, MaskPrompt, Segmenter
 from cfgen.perception.mask_shapes import box_around
 from cfgen.records import GateResult, Hazard
 
@@ -70,7 +70,7 @@ def _shape(detection: Detection, segmenter: Segmenter | None, crop: np.ndarray) 
     if detection.mask is not None and detection.mask.any():
         return detection.mask
     if segmenter is not None:
-        best = next(iter(segmenter.segment(crop, [Prompt(box=detection.box)])[0]), None)
+        best = next(iter(segmenter.segment(crop, [MaskPrompt(box=detection.box)])[0]), None)
         if best is not None and best.score >= segmenter.min_score and best.mask.any():
             return best.mask
     return detection.box

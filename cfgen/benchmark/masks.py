@@ -20,11 +20,11 @@ from cfgen.geometry.path import EgoPath
 from cfgen.inpaint.edit import Edit, EditJob, Shown, first_frame
 from cfgen.inpaint.paste import spread
 from cfgen.inpaint.protocol import InpaintResult
-from cfgen.inpaint.region import View
+from cfgen.inpaint.region import FrameView
 from cfgen.perception.detection import (
     BoxPx,
     Detector,
-    Prompt,
+    MaskPrompt,
     Segment,
     Segmenter,
     create_detector,
@@ -39,7 +39,7 @@ from cfgen.perception.mask_shapes import (
     touching,
     widened,
 )
-from cfgen.perception.protocol import Frame
+from cfgen.perception.protocol import CameraFrame
 from cfgen.perception.road_by_colour import FAR_M, ColourGround
 from cfgen.perception.views import Views
 from cfgen.records import Benchmark, Camera, GateResult, Hazard, Placement, Scene, Size
@@ -99,7 +99,7 @@ def _ground(
 
     The largest: a lane between its lines is a segment too, and the road that it is part of is what counts.
     """
-    prompt = Prompt(inside=tuple((float(u), float(v)) for u, v in prompts))
+    prompt = MaskPrompt(inside=tuple((float(u), float(v)) for u, v in prompts))
     cols, rows = np.clip(np.round(points).astype(int), 0, (image.shape[1] - 1, image.shape[0] - 1)).T
     low, high = MASK.shares
     segments = [
@@ -173,7 +173,7 @@ def _segments(segmenter: Segmenter, image: np.ndarray, where: np.ndarray) -> Ite
         v, u = np.unravel_index(int(depth.argmax()), depth.shape)
         cv2.circle(open_, (int(u), int(v)), radius, 0, -1)
         at = (float(u + x0), float(v + y0))
-        for segment in segmenter.segment(image, [Prompt(inside=(at,))])[0]:
+        for segment in segmenter.segment(image, [MaskPrompt(inside=(at,))])[0]:
             if segment.score >= segmenter.min_score and segment.mask.mean() <= MASK.most_nearer:
                 open_[segment.mask[y0:y1, x0:x1]] = 0
                 yield segment.mask
@@ -315,7 +315,7 @@ def _object(
     return best[1].mask & allowed, best[1].score, best[0]
 
 
-def _prompts(change: np.ndarray, box: BoxPx) -> list[Prompt]:
+def _prompts(change: np.ndarray, box: BoxPx) -> list[MaskPrompt]:
     """The placement's box, what changed most within it, and the box around all that changed with it."""
     x0, y0, x1, y1 = (round(v) for v in box)
     near = np.zeros(change.shape, bool)
@@ -329,10 +329,10 @@ def _prompts(change: np.ndarray, box: BoxPx) -> list[Prompt]:
     inside = ((float(u), float(v)),)
     around = box_around(parts)
     return [
-        Prompt(box=box),
-        Prompt(box=box, inside=inside),
-        Prompt(box=around, inside=inside),
-        Prompt(inside=inside),
+        MaskPrompt(box=box),
+        MaskPrompt(box=box, inside=inside),
+        MaskPrompt(box=around, inside=inside),
+        MaskPrompt(inside=inside),
     ]
 
 
@@ -446,7 +446,7 @@ class MaskPipeline:
 
         return wrong
 
-    def matte(self, job: EditJob, view: View, result: InpaintResult | None) -> Shown:
+    def matte(self, job: EditJob, view: FrameView, result: InpaintResult | None) -> Shown:
         """What of a frame's edit shows: the hazard and its shadow, less what stands before it.
 
         Raises:
@@ -511,7 +511,7 @@ class _Frame:
     @cached_property
     def clear(self) -> np.ndarray | None:
         """(H, W) bool: road by its look; None when no road is in view."""
-        [view] = self.views.see([Frame(self.image, self.camera, self.path)])
+        [view] = self.views.see([CameraFrame(self.image, self.camera, self.path)])
         if not view.road.any():
             return None
         return cv2.resize(view.road.astype(np.uint8), view.size, interpolation=cv2.INTER_NEAREST) > 0

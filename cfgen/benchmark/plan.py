@@ -94,7 +94,7 @@ _MOSTLY = re.compile(r"no placement: none of \d+ places works: \d+ ([^,]+)")
 
 
 @dataclass
-class Plan:
+class BuildPlan:
     """What to try next. ``again``: cases that broke in an earlier build and are to be tried before other pairs, also
     where others took their places."""
 
@@ -299,7 +299,7 @@ def check_part(store: Store, part: tuple[int, int] | None) -> None:
     )
 
 
-def next_part(plan: Plan, part: tuple[int, int]) -> list[Planned]:
+def next_part(plan: BuildPlan, part: tuple[int, int]) -> list[Planned]:
     """The pairs of this part that have no outcome; [] when it is done."""
     store = plan.store
     if shard_in(store) is None:

@@ -16,7 +16,7 @@ from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
 from cfgen.metrics.kinematics import FRONT_M
 from cfgen.records import Benchmark, Camera, Case, Hazard, Placement, Planned, Provenance, Scene, Size, Zone
 from cfgen.scenes.folder import SceneFolder, copy_scene, load_scene, scene_hash, write_scene
-from cfgen.scenes.pairs import Pair, PairsFile, load_pairs
+from cfgen.scenes.pairs import ObstaclePair, PairsFile, load_pairs
 from cfgen.storage.store import MARKER, Store
 from cfgen.version import __version__
 
@@ -66,7 +66,7 @@ def pairs_benchmark(folder: Path, root: Path) -> Store:
 class _Made:
     """``scene``: that of the obstacle with the clear frames."""
 
-    pair: Pair
+    pair: ObstaclePair
     scene: SceneFolder
     case: Case
 
@@ -89,7 +89,7 @@ def _planned(case: Case) -> Planned:
     return Planned(case_id=case.case_id, scene_id=case.scene_id, hazard_id=case.hazard.id, round=0)
 
 
-def _made(folder: Path, pairs: PairsFile, pair: Pair, taxonomy: Taxonomy, work: Path) -> _Made:
+def _made(folder: Path, pairs: PairsFile, pair: ObstaclePair, taxonomy: Taxonomy, work: Path) -> _Made:
     scenes = _sides(folder, pair)
     camera = _one_camera(pair, scenes)
     images = _images(scenes)["original"]
@@ -131,7 +131,7 @@ def _made(folder: Path, pairs: PairsFile, pair: Pair, taxonomy: Taxonomy, work: 
     return _Made(pair, written, case)
 
 
-def _files(folder: Path, pair: Pair) -> dict[str, bytes]:
+def _files(folder: Path, pair: ObstaclePair) -> dict[str, bytes]:
     """Pixels of every arm by their places in the case folder."""
     scenes = _sides(folder, pair)
     camera = scenes["hazard"].scene.front.name
@@ -143,13 +143,13 @@ def _files(folder: Path, pair: Pair) -> dict[str, bytes]:
     return {name: stored_png(pixels) for name, pixels in files.items()}
 
 
-def _sides(folder: Path, pair: Pair) -> dict[str, SceneFolder]:
+def _sides(folder: Path, pair: ObstaclePair) -> dict[str, SceneFolder]:
     """By arm; the null arm is the control's."""
     sides = {"original": pair.clear, "hazard": pair.obstacle, "null": pair.control}
     return {arm: load_scene(folder / path) for arm, path in sides.items() if path}
 
 
-def _one_camera(pair: Pair, scenes: dict[str, SceneFolder]) -> Camera:
+def _one_camera(pair: ObstaclePair, scenes: dict[str, SceneFolder]) -> Camera:
     """The obstacle scene's; the others' have to show the world alike."""
     front = scenes["hazard"].scene.front
     for arm, folder in scenes.items():
@@ -177,7 +177,7 @@ def _images(scenes: dict[str, SceneFolder]) -> dict[str, dict[float, np.ndarray]
     return {arm: {t: images[t] for t in sorted(shared)} for arm, images in by_arm.items()}
 
 
-def placed(pair: Pair, camera: Camera, scene: Scene, taxonomy: Taxonomy) -> tuple[Hazard, Placement]:
+def placed(pair: ObstaclePair, camera: Camera, scene: Scene, taxonomy: Taxonomy) -> tuple[Hazard, Placement]:
     """What the pair holds, and where it stands by its box, its distance and the camera over flat ground.
 
     Raises:
@@ -216,7 +216,7 @@ def _zone(lateral: float) -> Zone:
     return "ego_lane" if abs(lateral) < _HALF_LANE_M else "adjacent"
 
 
-def _hazard(pair: Pair, size: Size, zone: Zone, taxonomy: Taxonomy) -> Hazard:
+def _hazard(pair: ObstaclePair, size: Size, zone: Zone, taxonomy: Taxonomy) -> Hazard:
     """The taxonomy's of that id, else one that is known by its cluster alone."""
     if pair.hazard in {hazard.id for hazard in taxonomy}:
         return taxonomy.get(pair.hazard).model_copy(update={"size": size})

@@ -19,7 +19,7 @@ from cfgen.options import DEFAULT_RUBRIC
 if TYPE_CHECKING:
     from cfgen.library.benchmark import Run
     from cfgen.library.rereading import Rescoring
-    from cfgen.records import Calibration, Comparison, Dimension, ProbeKind, ProbeRun
+    from cfgen.records import Calibration, Dimension, ProbeKind, ProbeRun, RaterAgreement
 
 
 def register(app: App) -> None:
@@ -197,7 +197,7 @@ def probe_table(probe: "ProbeRun") -> str:
     return "\n".join(lines)
 
 
-def _recall(agreement: "Mapping[Dimension, Comparison]", score: int, dimension: "Dimension") -> str:
+def _recall(agreement: "Mapping[Dimension, RaterAgreement]", score: int, dimension: "Dimension") -> str:
     return _or_undefined(agreement[dimension].recall[score], ".0%")
 
 

@@ -15,7 +15,7 @@ from cfgen.library import PerceptionSettings, SceneFolder
 from cfgen.options import PerceptionName, Where
 
 if TYPE_CHECKING:
-    from cfgen.scenes.check import Fault
+    from cfgen.scenes.check import SceneFault
     from cfgen.scenes.choosing import Tagged
     from cfgen.scenes.importing import ImportSummary
 
@@ -99,7 +99,9 @@ def _count(folder: Path, where: str, tag: str) -> int:
     return 0
 
 
-def _show_faults(faults_of: "dict[Path, list[Fault]]", *, perception: str, perception_options: object) -> int:
+def _show_faults(
+    faults_of: "dict[Path, list[SceneFault]]", *, perception: str, perception_options: object
+) -> int:
     from cfgen.perception.registry import create_perceiver, seen_by
     from cfgen.scenes.check import in_lines, unusable
 
@@ -246,9 +248,9 @@ def _import_pairs(
     speed_mps: Annotated[float, "road-obstacles: speed of the car, m/s."] = 8.0,
 ) -> int:
     """Pairs of real frames out of a data set, for analyze real."""
-    from cfgen.scenes.pairs import Options, import_pairs
+    from cfgen.scenes.pairs import ObstacleOptions, import_pairs
 
-    options = Options(
+    options = ObstacleOptions(
         None if clear is None else Path(clear), hazard, limit, fov_deg, camera_height_m, pitch_deg, speed_mps
     )
     imported = import_pairs(reader, Path(source), Path(out), options)

@@ -14,7 +14,7 @@ from cfgen.library.sharing import BoardFolder, open_board
 
 if TYPE_CHECKING:
     from cfgen.library.benchmark import Benchmark
-    from cfgen.sharing.leaderboard import Added, Done
+    from cfgen.sharing.leaderboard import Added, BoardUpdate
     from cfgen.sharing.site import Site
 
 
@@ -68,7 +68,7 @@ def _show_file(out: Path, benchmark_hash: str, command: str) -> int:
 # --- leaderboards ----------------------------------------------------------------------------------------
 
 
-def _show_done(result: "Done", *, board: Path) -> int:
+def _show_done(result: "BoardUpdate", *, board: Path) -> int:
     for added in result.added:
         _show_entry(added)
     for line in result.failed:

@@ -79,7 +79,7 @@ def claim(root: Path, name: str) -> Iterator[bool]:
         yield True
 
 
-class Claims:
+class NameClaims:
     """Claims of any number of names in one folder, in one file that stays empty.
 
     Each name is one byte of the file's address space, locked for as long as it is claimed. A claim ends with its

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from cfgen.geometry.driving import GRIP, MAX_ACCEL, MAX_JERK, Drive, Start, drive
+from cfgen.geometry.driving import GRIP, MAX_ACCEL, MAX_JERK, CarState, DrivenPlan, drive
 from cfgen.geometry.lens import Array
 from cfgen.records import PLAN_DT
 
@@ -34,7 +34,7 @@ _SHAKE, _LEAP = 1.5, 2.0
 _ELSEWHERE, _GOING_M = 0.25, 0.5
 
 
-def incoherent(plan: Array, start: Start, driven: Drive | None = None) -> str:
+def incoherent(plan: Array, start: CarState, driven: DrivenPlan | None = None) -> str:
     """Why ``plan`` (N, >= 2), m, ego frame at t0, 0.25 s apart, is no motion of a car at ``start``; "" if it is one.
 
     Headings (N, 3), rad, are read where there are any. ``driven``: what :func:`drive` made of it, where that is known.
@@ -69,14 +69,14 @@ def incoherent(plan: Array, start: Start, driven: Drive | None = None) -> str:
     return f"it leaps, by {leap:.0f} m/s more than an engine gives" if leap > _LEAP else ""
 
 
-def _backwards(xy: Array, driven: Drive) -> float:
+def _backwards(xy: Array, driven: DrivenPlan) -> float:
     """m of the steps that lead back, seen from the car that follows them."""
     heading = np.append(0.0, driven.poses[:-1, 2])
     forward = (np.diff(xy, axis=0) * np.column_stack([np.cos(heading), np.sin(heading)])).sum(axis=1)
     return float(-np.minimum(forward, 0.0).sum())
 
 
-def _stands_at_once(xy: Array, start: Start) -> float:
+def _stands_at_once(xy: Array, start: CarState) -> float:
     """m to where it stands, if that is far less than the hardest braking takes; 0 if it is not.
 
     Plans that go on are the tracker's to judge: one that holds back is a wrong first speed.
@@ -87,7 +87,7 @@ def _stands_at_once(xy: Array, start: Start) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _hardest(start: Start, steps: int) -> float:
+def _hardest(start: CarState, steps: int) -> float:
     """m that a car goes which is to stand where it is."""
     return float(drive(np.zeros((steps, 2)), start).poses[-1, 0])
 
@@ -111,7 +111,7 @@ def _elsewhere(xy: Array, plan: Array) -> float:
     return float(np.abs((off + math.pi) % (2 * math.pi) - math.pi)[moving].mean())
 
 
-def _beside(xy: Array, driven: Drive) -> float:
+def _beside(xy: Array, driven: DrivenPlan) -> float:
     """m from the waypoint that lies farthest from the driven line to that line, continued straight on."""
     line = np.vstack([np.zeros(3), driven.poses])
     c, s = math.cos(line[-1, 2]), math.sin(line[-1, 2])

@@ -40,7 +40,7 @@ _SLOW = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class CarState:
     """The car at t0: speed, m/s; acceleration, m/s^2; curvature of its way, 1/m, positive to the left."""
 
     speed: float
@@ -65,7 +65,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Drive:
+class DrivenPlan:
     """What comes of following a plan.
 
     Attributes:
@@ -86,7 +86,7 @@ class Drive:
         return float(self.off.max())
 
 
-def drive(plan: Array, start: Start) -> Drive:
+def drive(plan: Array, start: CarState) -> DrivenPlan:
     """Follow ``plan`` (N, >= 2), x and y in m in the ego frame at t0, 0.25 s apart, from ``start``.
 
     The car does not reverse. The plan's own headings are not looked at.
@@ -96,7 +96,7 @@ def drive(plan: Array, start: Start) -> Drive:
     reference = np.hstack([place, velocity, acceleration]).tolist()
     states = np.array(_followed(reference, start))
     grid = states[_SUBSTEPS - 1 :: _SUBSTEPS]
-    return Drive(
+    return DrivenPlan(
         poses=grid[:, :3],
         speed=np.append(start.speed, grid[:, 3]),
         acceleration=states[:, 4],
@@ -120,7 +120,7 @@ def _smoothing(n: int) -> tuple[Array, Array, Array]:
     return basis(fine) @ fit, basis.derivative(1)(fine) @ fit, basis.derivative(2)(fine) @ fit
 
 
-def _followed(reference: list[list[float]], start: Start) -> list[tuple[float, ...]]:
+def _followed(reference: list[list[float]], start: CarState) -> list[tuple[float, ...]]:
     """x, y, theta, speed, acceleration and lateral acceleration after every step."""
     x = y = theta = lateral = 0.0
     v, a = start.speed, start.acceleration

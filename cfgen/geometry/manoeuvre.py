@@ -24,7 +24,7 @@ _END = 2
 
 
 @dataclass(frozen=True)
-class Done:
+class Manoeuvre:
     """What waypoints do, by differences of the waypoints themselves.
 
     Attributes:
@@ -83,7 +83,7 @@ class Margin:
 _OPEN = Margin(None)
 
 
-def keeps_action(longitudinal: str, lateral: str, driven: Done) -> Margin:
+def keeps_action(longitudinal: str, lateral: str, driven: Manoeuvre) -> Margin:
     """Both meta-actions together: broken as soon as one of them is, kept only where both are.
 
     An action without a figure of its own (gap search, merge, pull over; speed adapt at a steady speed) is neither.
@@ -95,7 +95,7 @@ def keeps_action(longitudinal: str, lateral: str, driven: Done) -> Margin:
     return min(margins, key=lambda m: m.by) if all(m.kept for m in margins) else _OPEN
 
 
-def keeps_longitudinal(action: str, driven: Done) -> Margin:
+def keeps_longitudinal(action: str, driven: Manoeuvre) -> Margin:
     """Whether the speeds carry out a longitudinal meta-action of the papers' vocabulary."""
     v0 = driven.start
     if v0 < LEAST_SPEED:
@@ -124,7 +124,7 @@ def keeps_longitudinal(action: str, driven: Done) -> Margin:
     return _between(figure, upper, lower, "m/s", words)
 
 
-def keeps_lateral(action: str, driven: Done) -> Margin:
+def keeps_lateral(action: str, driven: Manoeuvre) -> Margin:
     """Whether the way carries out a lateral meta-action; sideways is measured from the lane's middle."""
     side = -1 if action.endswith("right") else 1
     toward, away = (driven.left, driven.right) if side > 0 else (driven.right, driven.left)
@@ -170,5 +170,5 @@ def _between(figure: float, upper: float, lower: float, unit: str, words: str) -
     return Margin(verdict, 0.0 if verdict is None else abs(figure - line), unit, words)
 
 
-def _change(driven: Done) -> float:
+def _change(driven: Manoeuvre) -> float:
     return max(driven.fastest - driven.start, driven.start - driven.slowest, 0.0)

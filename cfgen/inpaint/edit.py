@@ -19,7 +19,7 @@ from cfgen.inpaint.protocol import (
     InpaintResult,
     Setting,
 )
-from cfgen.inpaint.region import View, carry, views
+from cfgen.inpaint.region import FrameView, carry, views
 from cfgen.inpaint.settings import GUIDE
 from cfgen.perception.jpeg_grid import JpegGrid
 from cfgen.perception.light import SceneLight
@@ -105,7 +105,7 @@ class Shown:
 
 
 #: Decides what shows; the result is None where the layer of t0 is carried over.
-Matte = Callable[[EditJob, View, InpaintResult | None], Shown]
+Matte = Callable[[EditJob, FrameView, InpaintResult | None], Shown]
 
 
 def first_frame(job: EditJob) -> FrameKey:
@@ -127,7 +127,7 @@ def first_frame(job: EditJob) -> FrameKey:
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class GuidedStart:
     """What a guided edit starts from, in the whole front frame at t0.
 
     Attributes:
@@ -143,14 +143,14 @@ class Start:
     mask: np.ndarray | None
     report: Mapping[str, Any]
 
-    def alpha(self, view: View) -> np.ndarray | None:
+    def alpha(self, view: FrameView) -> np.ndarray | None:
         """(h, w) float32 in the view's crop: how much is hazard or shadow, fading out across the ring."""
         if self.cover is None:
             return None
         return view.cut(np.maximum(self.cover, _ring(self.cover, self.report["ring_px"])))
 
 
-def guide_start(image: np.ndarray, layer: np.ndarray, allowed: np.ndarray, height: float) -> Start:
+def guide_start(image: np.ndarray, layer: np.ndarray, allowed: np.ndarray, height: float) -> GuidedStart:
     """The start that a guide's edit gives.
 
     Args:
@@ -163,7 +163,7 @@ def guide_start(image: np.ndarray, layer: np.ndarray, allowed: np.ndarray, heigh
     touched = ((cover > GUIDE.shadow) | (_ring(cover, ring) > 0)).astype(np.uint8)
     region = cv2.morphologyEx(touched, cv2.MORPH_CLOSE, _disc(round(ring)))
     mask = np.where((cv2.dilate(region, _disc(GUIDE.margin)) > 0) & (allowed > 0), 255, 0).astype(np.uint8)
-    return Start(image, cover, mask, {"ring_px": round(ring, 1)})
+    return GuidedStart(image, cover, mask, {"ring_px": round(ring, 1)})
 
 
 def _disc(radius: int) -> np.ndarray:
@@ -218,7 +218,7 @@ def make_edits(
     if not needs.every_frame:
         # a model repaints its whole crop: compressed once more, that would show as steps along the mask's border
         jobs = [replace(job, jpeg_grids={}) for job in jobs]
-    starts: Sequence[Start | EditFailure | None] = [None] * len(jobs)
+    starts: Sequence[GuidedStart | EditFailure | None] = [None] * len(jobs)
     if guide is not None:
         reach = guide.needs
         needs = replace(needs, shadow=max(needs.shadow, reach.shadow), turn=max(needs.turn, reach.turn))
@@ -288,37 +288,37 @@ class _Work:
     job: EditJob
     inpainter: Inpainter
     needs: InpainterRequirements
-    start: Start | EditFailure | None
+    start: GuidedStart | EditFailure | None
     matte: Matte | None
 
-    def shown(self, view: View, result: InpaintResult | None, report: dict[str, Any]) -> Shown:
+    def shown(self, view: FrameView, result: InpaintResult | None, report: dict[str, Any]) -> Shown:
         """What of a view's edit shows; ``report`` takes what is told of the first view."""
         visible = Shown() if self.matte is None else self.matte(self.job, view, result)
         if visible.report:
             report.setdefault("masks", dict(visible.report))
         return visible
 
-    def kept(self, view: View, alpha: np.ndarray | None) -> np.ndarray | None:
+    def kept(self, view: FrameView, alpha: np.ndarray | None) -> np.ndarray | None:
         """What shows, with all that the guide drew: its cover is known, also of smoke, which no segment holds."""
-        cover = self.start.cover if isinstance(self.start, Start) else None
+        cover = self.start.cover if isinstance(self.start, GuidedStart) else None
         return alpha if alpha is None or cover is None else np.maximum(alpha, view.cut(cover))
 
 
-def _starts(jobs: Sequence[EditJob], guide: Inpainter, strict: bool) -> list[Start | EditFailure]:
+def _starts(jobs: Sequence[EditJob], guide: Inpainter, strict: bool) -> list[GuidedStart | EditFailure]:
     """What each job's guided edit starts from; the null edit starts from the frame as it is."""
     fronts = [replace(job, images={first_frame(job): job.images[first_frame(job)]}) for job in jobs]
     guide_edits = iter(
         make_edits([front for front in fronts if front.hazard.kind != "null"], guide, strict=strict)
     )
     return [
-        Start(front.images[first_frame(front)], None, front.mask, {"name": guide.name})
+        GuidedStart(front.images[first_frame(front)], None, front.mask, {"name": guide.name})
         if front.hazard.kind == "null"
         else _kept(front, partial(_start, front, next(guide_edits), guide), strict)
         for front in fronts
     ]
 
 
-def _start(front: EditJob, edit: Edit | EditFailure, guide: Inpainter, at: At) -> Start | EditFailure:
+def _start(front: EditJob, edit: Edit | EditFailure, guide: Inpainter, at: At) -> GuidedStart | EditFailure:
     if isinstance(edit, EditFailure):
         return replace(edit, reason=f"guide '{guide.name}': {edit.reason}")
     key = first_frame(front)
@@ -329,7 +329,7 @@ def _start(front: EditJob, edit: Edit | EditFailure, guide: Inpainter, at: At) -
     return replace(start, report=report)
 
 
-def _ask(work: _Work, at: At) -> list[tuple[View, InpaintRequest]] | EditFailure:
+def _ask(work: _Work, at: At) -> list[tuple[FrameView, InpaintRequest]] | EditFailure:
     """The frames that the inpainter draws itself, the front at t0 first, with what it is asked for each."""
     job, inpainter, needs, start = work.job, work.inpainter, work.needs, work.start
     if isinstance(start, EditFailure):
@@ -362,7 +362,7 @@ def _ask(work: _Work, at: At) -> list[tuple[View, InpaintRequest]] | EditFailure
     ]
 
 
-def _settings(job: EditJob, job_views: Sequence[View]) -> dict[str, Setting]:
+def _settings(job: EditJob, job_views: Sequence[FrameView]) -> dict[str, Setting]:
     """By camera, its frame nearest to t0 among those that see the hazard; the front at t0 first."""
     settings: dict[str, Setting] = {}
     front = None
@@ -413,12 +413,12 @@ def _inpaint(inpainter: Inpainter, requests: Sequence[InpaintRequest]) -> Sequen
 
 
 def _assemble(
-    work: _Work, work_views: Sequence[View], answers: Sequence[Answer | EditFailure], at: At
+    work: _Work, work_views: Sequence[FrameView], answers: Sequence[Answer | EditFailure], at: At
 ) -> Edit:
     job, inpainter = work.job, work.inpainter
     results = [answer for answer in answers if isinstance(answer, InpaintResult)]
     edit = Edit({}, {}, np.empty(0), {"inpainter": dict(results[0].report)})
-    if isinstance(work.start, Start):
+    if isinstance(work.start, GuidedStart):
         edit.report["guide"] = dict(work.start.report)
     for view, result in zip(work_views, results, strict=True):
         at["camera"], at["t"] = view.key
@@ -426,7 +426,7 @@ def _assemble(
         matte = work.shown(view, result, edit.report)
         if result.guessed and matte.alpha is not None:
             result = replace(result, alpha=None)
-        if result.alpha is None and isinstance(work.start, Start):
+        if result.alpha is None and isinstance(work.start, GuidedStart):
             result = replace(result, alpha=work.start.alpha(view))
         original = job.images[view.key]
         weight_map = _weight(view, result.alpha, work.kept(view, matte.alpha))
@@ -445,7 +445,7 @@ def _assemble(
     return Edit(edit.frames, edit.placements, layer, edit.report)
 
 
-def _weight(view: View, alpha: np.ndarray | None, matte: np.ndarray | None) -> np.ndarray:
+def _weight(view: FrameView, alpha: np.ndarray | None, matte: np.ndarray | None) -> np.ndarray:
     """(h, w) float32 in [0, 1]: how much of the crop's edit is pasted."""
     weight = weights(view.mask, alpha)
     return weight if matte is None else weight * matte
@@ -459,7 +459,9 @@ def _cover(job: EditJob, result: InpaintResult, weight: np.ndarray) -> np.ndarra
     return cover
 
 
-def _layer(frame: tuple[np.ndarray, np.ndarray], view: View, job: EditJob, cover: np.ndarray) -> np.ndarray:
+def _layer(
+    frame: tuple[np.ndarray, np.ndarray], view: FrameView, job: EditJob, cover: np.ndarray
+) -> np.ndarray:
     """(H, W, 4) uint8: what a frame that was made has more than the original; faintly, what compression spreads."""
     image, mask = frame
     original = job.images[view.key]
@@ -471,7 +473,7 @@ def _layer(frame: tuple[np.ndarray, np.ndarray], view: View, job: EditJob, cover
     return layer_of(original, image, weight)
 
 
-def _add(job: EditJob, edit: Edit, view: View, image: np.ndarray) -> None:
+def _add(job: EditJob, edit: Edit, view: FrameView, image: np.ndarray) -> None:
     """Keep a frame's edit as the frame's own compression leaves it, with a mask that hugs what changed."""
     original = job.images[view.key]
     compressed, (x0, y0, x1, y1) = recompress(job.jpeg_grids.get(view.key), original, image, view.crop)
@@ -484,7 +486,7 @@ def _add(job: EditJob, edit: Edit, view: View, image: np.ndarray) -> None:
     edit.placements[view.key] = view.placement
 
 
-def _carry_over(work: _Work, edit: Edit, source: View, layer: np.ndarray, at: At) -> None:
+def _carry_over(work: _Work, edit: Edit, source: FrameView, layer: np.ndarray, at: At) -> None:
     """Draw the layer of t0 into every other frame that sees the hazard."""
     job = work.job
     other_keys = [key for key in job.images if key != source.key]
@@ -498,7 +500,7 @@ def _carry_over(work: _Work, edit: Edit, source: View, layer: np.ndarray, at: At
         _add(job, edit, view, paste(image, view.crop, moved[..., :3], weight))
 
 
-def _check(inpainter: Inpainter, view: View, result: InpaintResult) -> None:
+def _check(inpainter: Inpainter, view: FrameView, result: InpaintResult) -> None:
     expected = (*view.mask.shape, 3)
     if result.image.shape != expected or result.image.dtype != np.uint8:
         raise InputError(

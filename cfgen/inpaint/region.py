@@ -27,7 +27,7 @@ Box = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class FrameView:
     """One frame in which the hazard shows.
 
     Attributes:
@@ -61,7 +61,7 @@ def views(
     placement: Placement,
     needs: InpainterRequirements,
     mask: np.ndarray | None = None,
-) -> Iterator[View]:
+) -> Iterator[FrameView]:
     """The frames among ``keys`` (camera name, t) that see the hazard at their own time, the front at t0 first.
 
     ``mask`` (H, W) uint8, nonzero where pixels may change, replaces the projected one in the front frame at t0.
@@ -81,7 +81,7 @@ def views(
         if crop is None:
             continue
         x0, y0, x1, y1 = crop
-        yield View(key, camera, box, crop, (allowed[y0:y1, x0:x1] > 0) * np.uint8(255))
+        yield FrameView(key, camera, box, crop, (allowed[y0:y1, x0:x1] > 0) * np.uint8(255))
 
 
 def seen_by(camera: Camera, placement: Placement) -> Placement | None:
@@ -190,7 +190,7 @@ def board(camera: Camera, placement: Placement) -> np.ndarray:
     return matrix
 
 
-def carry(layer: np.ndarray, source: View, target: View) -> np.ndarray:
+def carry(layer: np.ndarray, source: FrameView, target: FrameView) -> np.ndarray:
     """The layer (h, w, 4) uint8 of ``source``'s crop as it looks in ``target``'s crop: (H, W, 4) uint8, straight."""
     home = board(source.crop_camera, source.placement)
     away = board(target.crop_camera, target.placement)

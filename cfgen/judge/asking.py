@@ -17,7 +17,7 @@ from cfgen.core.faults import ends_the_run
 from cfgen.core.files import FrameFile, FrameLike, file_bytes
 from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.rubrics.registry import Rubric
-from cfgen.models.base import Ask, Form, Model, Picture, Turn
+from cfgen.models.base import Ask, ChatTurn, Form, Model, Picture
 from cfgen.models.client import Client
 from cfgen.models.limits import BudgetSpentError, Limits
 
@@ -143,7 +143,7 @@ class Pictures:
     def ask(self, item: JudgeItem, rubric: Rubric, form: Form) -> Ask:
         """The rubric's question about one item. Pictures are JPEG without metadata, in the rubric's order."""
         parts = tuple(p if isinstance(p, str) else self.picture(p) for p in rubric.prompt(item))
-        return Ask(rubric.system(form), (Turn("user", parts),), form, rubric.schema, item.key)
+        return Ask(rubric.system(form), (ChatTurn("user", parts),), form, rubric.schema, item.key)
 
     def picture(self, frame: FrameLike) -> Picture:
         """An image or a stored frame as JPEG."""

@@ -21,11 +21,11 @@ from cfgen.records import (
     ADJUDICATED,
     DIMENSIONS,
     Calibration,
-    Comparison,
     Dimension,
     Identifier,
     JudgedPair,
     JudgeRun,
+    RaterAgreement,
     Rating,
     RatingFile,
     Score,
@@ -148,7 +148,7 @@ def _lacks_scores(verdict: Verdict) -> bool:
 
 def _against_majority(
     people: Ratings, decided: Mapping[Key, Scores], judged: Mapping[Key, Scores], dimension: Dimension
-) -> tuple[Comparison, int]:
+) -> tuple[RaterAgreement, int]:
     """And how many answers are left out since people are split. What was ``decided`` counts before any majority."""
     answers = sorted(judged)
     scores_by_rater = [[r.get(a, {}).get(dimension) for a in answers] for r in people.values()]
@@ -168,7 +168,7 @@ def _against_majority(
     return comparison([m for m, _ in pairs], [s for _, s in pairs]), split
 
 
-def _pair(first: Mapping[Key, Scores], second: Mapping[Key, Scores], dimension: Dimension) -> Comparison:
+def _pair(first: Mapping[Key, Scores], second: Mapping[Key, Scores], dimension: Dimension) -> RaterAgreement:
     pairs = [
         (a, b)
         for answer in sorted(first.keys() & second.keys())

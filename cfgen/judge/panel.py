@@ -15,7 +15,7 @@ from cfgen.judge.combine import SUPERSEDED, combine, faulted
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.judge.rubrics.registry import Rubric, bounds_overall
-from cfgen.models.base import Ask, Model, ModelError, Reply, Turn
+from cfgen.models.base import Ask, ChatTurn, Model, ModelError, Reply
 from cfgen.models.limits import Limits
 from cfgen.models.registry import MODELS, create_model
 from cfgen.models.untrusted_text import cut_notes
@@ -114,7 +114,7 @@ class Panel:
         problem = first.reason if first.status == "failed" else "; ".join(first.flags)
         if not problem or not first.raw:
             return [first]
-        turns = (*ask.turns, Turn("model", (first.raw,)), Turn("user", (self.rubric.again(problem),)))
+        turns = (*ask.turns, ChatTurn("model", (first.raw,)), ChatTurn("user", (self.rubric.again(problem),)))
         second = await self._answer(model, replace(ask, turns=turns), index)
         if second.status == "failed" and first.status != "failed":
             return [first, _superseded(second)]

@@ -18,7 +18,7 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_record
 from cfgen.core.progress import Progress
-from cfgen.geometry.driving import Start
+from cfgen.geometry.driving import CarState
 from cfgen.judge.containment import judge_each
 from cfgen.judge.free_answers import FreeAnswer, Half, cases_for, free_answers, unfit
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey, asked_now
@@ -29,12 +29,12 @@ from cfgen.planners.responders import KINDS, Baseline, Responder, Target
 from cfgen.records import (
     DIMENSIONS,
     Case,
-    Comparison,
     Dimension,
     Fault,
     ProbeKind,
     ProbeMiss,
     ProbeRun,
+    RaterAgreement,
     Verdict,
 )
 from cfgen.records.trust import FREE
@@ -257,7 +257,7 @@ def _item(inputs: RolloutInputs, probe: Probe) -> JudgeItem:
         original_plan=before,
         modified_plan=after,
         camera=inputs.front_camera(case),
-        start=Start.of(history),
+        start=CarState.of(history),
         road=inputs.road(case),
     )
 
@@ -361,7 +361,7 @@ def _kinds(
     }
 
 
-def _agreement(outcomes: Sequence[Outcome]) -> Comparison:
+def _agreement(outcomes: Sequence[Outcome]) -> RaterAgreement:
     """Where the right answer is a score and one was given."""
     pairs = [(o.due, o.score) for o in outcomes if o.due is not None and o.score is not None]
     return comparison([due for due, _ in pairs], [score for _, score in pairs])

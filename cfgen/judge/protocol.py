@@ -8,7 +8,7 @@ import numpy as np
 
 from cfgen.core.files import FrameFile, FrameLike
 from cfgen.core.network import current
-from cfgen.geometry.driving import Start
+from cfgen.geometry.driving import CarState
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, JudgeRun, Plan, Verdict
 
@@ -38,7 +38,7 @@ class JudgeItem:
     original_plan: Plan
     modified_plan: Plan
     camera: Camera
-    start: Start | None = None
+    start: CarState | None = None
     road: SceneView | None = None
 
     @property

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from cfgen.library.single import Tried
     from cfgen.records import Calibration, ProbeRun
     from cfgen.report import Report
-    from cfgen.scenes.check import Fault
+    from cfgen.scenes.check import SceneFault
     from cfgen.scenes.importing import ImportSummary
 
 JudgeName = Annotated[str, "Who judges: see cfgen list judges."]
@@ -463,7 +463,7 @@ def check_scenes(
     *,
     strict: Strict = False,
     quiet: Quiet = False,
-) -> "dict[Path, list[Fault]]":
+) -> "dict[Path, list[SceneFault]]":
     """Name every fault of the scenes at or below a folder.
 
     >>> set(map(len, cfgen.check_scenes("bench/scenes", quiet=True).values()))  # faults a scene

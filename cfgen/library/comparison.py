@@ -10,7 +10,7 @@ from typing import Any
 from cfgen.benchmark.folders import FIXED_SETTINGS
 from cfgen.core.errors import InputError, warn
 from cfgen.library.benchmark import Benchmark, Run
-from cfgen.metrics.compare import Pair, compare_all
+from cfgen.metrics.compare import PairedRuns, compare_all
 from cfgen.metrics.intervals import Rate
 from cfgen.metrics.success import successes
 from cfgen.records import DIMENSIONS, Dimension
@@ -65,7 +65,7 @@ class Comparison:
     arm: str
     only_a: int
     only_b: int
-    pairs: dict[Dimension, Pair]
+    pairs: dict[Dimension, PairedRuns]
 
     @cached_property
     def names(self) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from cfgen.score import score
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExperimentResult:
     """What an experiment takes and what came of it; after a dry run the estimate alone.
 
     Attributes:
@@ -41,9 +41,9 @@ class Outcome:
 
     def __repr__(self) -> str:
         if self.bench is None:
-            return f"Outcome of a dry run: {self.estimate!r}"
+            return f"ExperimentResult of a dry run: {self.estimate!r}"
         short = f", fell short: {'; '.join(self.shortfalls)}" if self.shortfalls else ""
-        return f"Outcome({self.bench!r}, {len(self.runs)} runs{short})"
+        return f"ExperimentResult({self.bench!r}, {len(self.runs)} runs{short})"
 
 
 @checked
@@ -52,7 +52,7 @@ def run(
     *,
     dry_run: Annotated[bool, "Only say what it takes."] = False,
     quiet: Quiet = False,
-) -> Outcome:
+) -> ExperimentResult:
     """Build, score, judge and report as one file says; says first what it takes: calls, money, time, disk.
 
     Raises:
@@ -65,14 +65,14 @@ def run(
 
 def carry_out(
     file: Path, dry_run: bool, quiet: bool, told_before: Callable[[Estimate], None] = lambda _: None
-) -> Outcome:
+) -> ExperimentResult:
     """See :func:`run`. Each step goes on where it was interrupted; ``told_before`` gets the estimate first."""
     experiment = Experiment.read(file)
     check(file, experiment, ready=not dry_run)
     expected = estimate(experiment)
     told_before(expected)
     if dry_run:
-        return Outcome(expected)
+        return ExperimentResult(expected)
     build(attrs.evolve(experiment.build, quiet=quiet))
     bench = Benchmark(experiment.bench)
     shortfalls = [bench.shortfall] if bench.shortfall else []
@@ -85,7 +85,7 @@ def carry_out(
             except (CfgenError, Shortfall) as error:  # one planner or judge; the others go on
                 shortfalls.append(f"{planner.name or planner.planner} under {judge.judge}: {error}")
     written = report(**attrs.asdict(experiment.report, recurse=False)) if runs else None
-    return Outcome(expected, bench, tuple(runs), written, tuple(shortfalls))
+    return ExperimentResult(expected, bench, tuple(runs), written, tuple(shortfalls))
 
 
 # --- what would be refused ------------------------------------------------------------------------------

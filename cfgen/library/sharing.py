@@ -13,7 +13,7 @@ from cfgen.options import JudgeOptions, ScoreOptions
 
 if TYPE_CHECKING:
     from cfgen.library.benchmark import Benchmark
-    from cfgen.sharing.leaderboard import Added, Board, Done
+    from cfgen.sharing.leaderboard import Added, Board, BoardUpdate
     from cfgen.sharing.site import Site
 
 AllowLicenses = Annotated[
@@ -161,7 +161,7 @@ def add_bundles(
     bundles: Annotated[Sequence[Place], "Files of cfgen share bundle."],
     *,
     title: Annotated[str, "Title of a new leaderboard (default: its folder's name)."] = "",
-) -> "Done":
+) -> "BoardUpdate":
     """Add those bundles to a leaderboard that verify.
 
     Returns:
@@ -175,7 +175,7 @@ def add_bundles(
     """
     from cfgen.core.errors import CfgenError
     from cfgen.sharing.bundle import read_bundle
-    from cfgen.sharing.leaderboard import Board, Done
+    from cfgen.sharing.leaderboard import Board, BoardUpdate
     from cfgen.sharing.proof import prove
 
     opened = Board(Path(board)) if Path(board).exists() else None
@@ -188,7 +188,7 @@ def add_bundles(
             added.append(opened.add(bundle))
         except CfgenError as error:
             failed.append(str(error))
-    return Done(tuple(added), tuple(failed))
+    return BoardUpdate(tuple(added), tuple(failed))
 
 
 @checked
@@ -229,7 +229,7 @@ class RerunOptions(ScoreOptions):
     board: Annotated[Path, "Leaderboard's folder; begun where there is none."] = field(converter=path)
 
 
-def _rejudge_entries(options: RejudgeOptions) -> "Done":
+def _rejudge_entries(options: RejudgeOptions) -> "BoardUpdate":
     """Judge the answers of self-reported entries by a judge of yours, on the benchmark that they were scored on.
 
     >>> [done.entry.kind for done in cfgen.rejudge_entries("bench", board="board", quiet=True).added]

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from cfgen.metrics.intervals import Rate
-from cfgen.records import Comparison
+from cfgen.records import RaterAgreement
 
 Interval = tuple[float, float]
 
@@ -166,10 +166,10 @@ def pairwise(ratings: Sequence[Sequence[int]], labels: Sequence[int]) -> list[li
     return [[None if a is b else kappa(confusion(a, b, labels)) for b in ratings] for a in ratings]
 
 
-def comparison(reference: Sequence[int], second: Sequence[int]) -> Comparison:
+def comparison(reference: Sequence[int], second: Sequence[int]) -> RaterAgreement:
     """As a record: accuracy, both kappas and recall with intervals and confusion of two raters of a set."""
     result = agreement(reference, second)
-    return Comparison(
+    return RaterAgreement(
         n=result.n,
         accuracy=result.accuracy,
         accuracy_interval=result.accuracy_interval,

@@ -15,7 +15,7 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairedRuns:
     """Two planners on the cases they share.
 
     Attributes:
@@ -49,19 +49,19 @@ class Pair:
         return f"{better} is ahead of {behind} by {points:.1f} points on {n} cases (p = {self.p_holm:.2g})."
 
 
-def compare_all(events: Mapping[str, Events], blocks: Blocks | None = None) -> list[Pair]:
+def compare_all(events: Mapping[str, Events], blocks: Blocks | None = None) -> list[PairedRuns]:
     """Every pair of planners; with repeats, a case counts as success where more than half of them succeed."""
     pairs = [_compare(a, b, events[a], events[b], blocks) for a, b in combinations(events, 2)]
     corrected = holm([pair.p for pair in pairs])
     return [replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True)]
 
 
-def _compare(first: str, second: str, a: Events, b: Events, blocks: Blocks | None) -> Pair:
+def _compare(first: str, second: str, a: Events, b: Events, blocks: Blocks | None) -> PairedRuns:
     shared = set(a) & set(b)
     first_only = sum(a[c] > 0.5 >= b[c] for c in shared)
     second_only = sum(b[c] > 0.5 >= a[c] for c in shared)
     p = mcnemar(first_only, second_only)
-    return Pair(first, second, difference(a, [b], blocks), first_only, second_only, p, p)
+    return PairedRuns(first, second, difference(a, [b], blocks), first_only, second_only, p, p)
 
 
 def mcnemar(first_only: int, second_only: int) -> float:

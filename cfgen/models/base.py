@@ -34,7 +34,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Turn:
+class ChatTurn:
     """One side's words and pictures, in order."""
 
     role: Literal["user", "model"]
@@ -49,7 +49,7 @@ class Ask:
     """
 
     system: str
-    turns: tuple[Turn, ...]
+    turns: tuple[ChatTurn, ...]
     form: Form
     schema: Mapping[str, Any]
     key: str = ""

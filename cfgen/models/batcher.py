@@ -24,7 +24,7 @@ _SAY_S = 30.0
 Answer = asyncio.Future[Reply]
 
 
-class Jobs(Model, Protocol):
+class BatchModel(Model, Protocol):
     """A model that takes jobs."""
 
     async def submit(self, asks: Sequence[Ask]) -> str: ...
@@ -50,7 +50,7 @@ class Batcher:
 
     def __init__(
         self,
-        model: Jobs,
+        model: BatchModel,
         size: int,
         poll_s: float,
         folder: str,

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from cfgen.core.errors import InputError, MissingExtraError, SetupError
-from cfgen.models.base import Ask, Form, Picture, Reply, Turn
+from cfgen.models.base import Ask, ChatTurn, Form, Picture, Reply
 
 
 class Local:
@@ -197,7 +197,7 @@ def _system(ask: Ask) -> dict[str, Any]:
     return {"role": "system", "content": [{"type": "text", "text": ask.system}]}
 
 
-def _message(turn: Turn) -> dict[str, Any]:
+def _message(turn: ChatTurn) -> dict[str, Any]:
     role = "assistant" if turn.role == "model" else "user"
     return {"role": role, "content": [_content(p) for p in turn.parts]}
 

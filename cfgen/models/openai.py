@@ -7,7 +7,16 @@ from typing import Any
 
 from cfgen.core.errors import InputError, MissingExtraError, SetupError
 from cfgen.core.network import host_of, without_secrets
-from cfgen.models.base import USELESS_TRIES, Ask, Form, ModelError, Reply, Turn, kind_of_status, retry_after
+from cfgen.models.base import (
+    USELESS_TRIES,
+    Ask,
+    ChatTurn,
+    Form,
+    ModelError,
+    Reply,
+    kind_of_status,
+    retry_after,
+)
 
 DEFAULT_URL = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
@@ -176,7 +185,7 @@ class OpenAI:
         return (text.replace(self._key, "[key]") if self._key else text)[:200]
 
 
-def _message(turn: Turn) -> dict[str, Any]:
+def _message(turn: ChatTurn) -> dict[str, Any]:
     if turn.role == "model":
         return {"role": "assistant", "content": "".join(p for p in turn.parts if isinstance(p, str))}
     content: list[dict[str, Any]] = []

@@ -13,7 +13,7 @@ Points = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
-class Prompt:
+class MaskPrompt:
     """One thing to cut out: a box x0, y0, x1, y1 around it, points on it, points that are not on it."""
 
     box: BoxPx | None = None
@@ -52,7 +52,7 @@ class Segmenter(Protocol):
         """The weights: model and revision or hash, JSON values. Loads them."""
         ...
 
-    def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:
+    def segment(self, image: np.ndarray, prompts: Sequence[MaskPrompt]) -> list[list[Segment]]:
         """For each prompt its segments, best first; ``image`` (H, W, 3) uint8 RGB is not written to afterwards."""
         ...
 

@@ -30,7 +30,7 @@ _STEPS = 15
 _ROLL, _BESIDE, _ABOVE = 0.05, 0.003, 0.015
 
 
-class Turn(NamedTuple):
+class FrameRotation(NamedTuple):
     """``angles`` (3,): roll, pitch, yaw between two frames, rad. ``above``: slope at which the car drives above the
     stated camera's horizon."""
 
@@ -95,7 +95,7 @@ def _slopes(camera: Camera, px: Array) -> tuple[Array, NDArray[np.bool_]]:
         return directions[:, 1:] / directions[:, :1], valid
 
 
-def turn_of(points: Array, above: float = 0.0, seek: bool = False) -> Turn:
+def turn_of(points: Array, above: float = 0.0, seek: bool = False) -> FrameRotation:
     """The turn that fits the most points best.
 
     Args:
@@ -124,7 +124,7 @@ def turn_of(points: Array, above: float = 0.0, seek: bool = False) -> Turn:
         normal = (rows * weight[:, None]).T @ rows / error**2 + np.diag(prior[:count])
         x = np.zeros(5)
         x[:count] = np.linalg.solve(normal, (rows * weight[:, None]).T @ across / error**2)
-    return Turn(x[:3], float(x[4]))
+    return FrameRotation(x[:3], float(x[4]))
 
 
 # --- speeds and turns of a drive ---

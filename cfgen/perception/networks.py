@@ -14,7 +14,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.hashing import hash_bytes
 from cfgen.models.files import FILES, kept
 from cfgen.perception.onnx_network import OnnxNetwork, read_file
-from cfgen.perception.protocol import Frame
+from cfgen.perception.protocol import CameraFrame
 from cfgen.perception.road_users import RoadUserNetwork
 from cfgen.perception.view import SceneView
 
@@ -82,7 +82,7 @@ class RoadNetwork:
             **(self._things.identity if self._things else {}),
         }
 
-    def perceive(self, frames: Sequence[Frame]) -> list[SceneView]:
+    def perceive(self, frames: Sequence[CameraFrame]) -> list[SceneView]:
         return [self._perceive(frame.image) for frame in frames]
 
     def _perceive(self, image: np.ndarray) -> SceneView:

@@ -12,7 +12,7 @@ from cfgen.records import Camera
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class CameraFrame:
     """One picture to look at.
 
     Attributes:
@@ -46,6 +46,6 @@ class Perceiver(Protocol):
         """Its weights' hash or its version, JSON values. Loads them."""
         ...
 
-    def perceive(self, frames: Sequence[Frame]) -> list[SceneView]:
+    def perceive(self, frames: Sequence[CameraFrame]) -> list[SceneView]:
         """What each frame shows."""
         ...

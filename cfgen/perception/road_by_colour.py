@@ -16,7 +16,7 @@ import numpy as np
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.protocol import Frame
+from cfgen.perception.protocol import CameraFrame
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera
 
@@ -291,10 +291,10 @@ class ColourGround:
     weaker, uses_camera = True, True
     identity: Mapping[str, Any] = {"version": "1"}
 
-    def perceive(self, frames: Sequence[Frame]) -> list[SceneView]:
+    def perceive(self, frames: Sequence[CameraFrame]) -> list[SceneView]:
         return [self._view(frame) for frame in frames]
 
-    def _view(self, frame: Frame) -> SceneView:
+    def _view(self, frame: CameraFrame) -> SceneView:
         free = find_clear_ground(frame.image, frame.camera, frame.path)
         by = {"name": self.name, **self.identity}
         height, width = frame.image.shape[:2]

@@ -8,7 +8,7 @@ import numpy as np
 
 from cfgen.core.errors import InputError, MissingExtraError, SetupError
 from cfgen.models.files import FILES, kept
-from cfgen.perception.detection import Prompt, Segment
+from cfgen.perception.detection import MaskPrompt, Segment
 from cfgen.perception.torch_model import Pretrained, TorchModel, file_hash
 
 _WHAT = "segmenter 'segment-anything'"
@@ -66,7 +66,7 @@ class SegmentAnything(TorchModel):
     def identity(self) -> Mapping[str, Any]:
         return {"model": self.options["model_type"], "file": self._file.name, "weights": self._model[1]}
 
-    def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:
+    def segment(self, image: np.ndarray, prompts: Sequence[MaskPrompt]) -> list[list[Segment]]:
         torch = self._torch()
         with torch.inference_mode():
             predictor = self._embedded.of(image, self._look)
@@ -79,7 +79,7 @@ class SegmentAnything(TorchModel):
         predictor.features = predictor.features.float()
         return predictor
 
-    def _one(self, predictor: Any, prompt: Prompt) -> list[Segment]:
+    def _one(self, predictor: Any, prompt: MaskPrompt) -> list[Segment]:
         torch, size = self._torch(), predictor.original_size
         points = labels = box = None
         if at := (*prompt.inside, *prompt.outside):
@@ -143,7 +143,7 @@ class PromptedModel(Pretrained):
         super().__init__(f"segmenter '{self.name}'", model, revision, device, dtype, min_score=min_score)
         self.min_score = min_score
 
-    def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:
+    def segment(self, image: np.ndarray, prompts: Sequence[MaskPrompt]) -> list[list[Segment]]:
         with self._torch().inference_mode():
             embedding = self._embedded.of(image, self._look)
             return [self._one(image, embedding, prompt) for prompt in prompts]
@@ -155,7 +155,7 @@ class PromptedModel(Pretrained):
             levels = model.get_image_embeddings(pixels.to(self.device))
         return [level.float() for level in levels]
 
-    def _one(self, image: np.ndarray, embedding: Any, prompt: Prompt) -> list[Segment]:
+    def _one(self, image: np.ndarray, embedding: Any, prompt: MaskPrompt) -> list[Segment]:
         model, processor = self._model
         size = [list(image.shape[:2])]
         prompts: dict[str, Any] = {}

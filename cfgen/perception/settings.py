@@ -126,7 +126,7 @@ class NoRoadPictureSettings:
 
 
 @dataclass(frozen=True)
-class LightSettings:
+class LightEstimateSettings:
     """How the light is read off frames. Weights are log likelihoods, set on 66 demo frames of known suns and checked on
     72 of a real drive (see tools/light_fit); larger ones make the direction of more frames sure, and more of it wrong.
     """
@@ -178,7 +178,7 @@ class LightSettings:
     mirror: tuple[float, float] = (0.42, 0.5)
 
 
-LIGHT = LightSettings()
+LIGHT = LightEstimateSettings()
 NO_ROAD_PICTURE = NoRoadPictureSettings()
 LANE_LINES, SIZES, CAMERA, PAST_CAMERAS = (
     LaneLineSettings(),

@@ -21,7 +21,7 @@ from cfgen.core.hashing import hash_image, hash_json
 from cfgen.core.paths import cache_dir
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.protocol import Frame, Perceiver
+from cfgen.perception.protocol import CameraFrame, Perceiver
 from cfgen.perception.road_by_colour import FAR_M, ColourGround
 from cfgen.perception.view import SURE, SceneView, sure_share
 from cfgen.records import Scene
@@ -84,7 +84,7 @@ class Views:
             getattr(perceiver, "backed_by_colours", False),
         )
 
-    def see(self, frames: Sequence[Frame]) -> list[SceneView]:
+    def see(self, frames: Sequence[CameraFrame]) -> list[SceneView]:
         """What each shows: as kept, else looked at now, all at once."""
         keys = [self._key(frame) for frame in frames]
         views = {key: view for key in keys if (view := self._known(key))}
@@ -97,7 +97,7 @@ class Views:
                 views[key] = self._keep(key, view)
         return [views[key] for key in keys]
 
-    def provenance(self, frame: Frame) -> dict[str, Any]:
+    def provenance(self, frame: CameraFrame) -> dict[str, Any]:
         """Who decided what a frame shows, and its view's file and hash, for the provenance."""
         [view] = self.see([frame])
         file = {} if self.folder is None else {"file": self._place(self._key(frame))}
@@ -144,7 +144,7 @@ class Views:
     def _place(self, key: str) -> str:
         return f"{key[:2]}/{key}.png"
 
-    def _key(self, frame: Frame) -> str:
+    def _key(self, frame: CameraFrame) -> str:
         parts: list[Any] = [self._hash(frame.image), self.by]
         if self._uses_camera:
             parts += [frame.camera.model_dump(mode="json"), hash_image(np.round(frame.path.xy, 6))]
@@ -169,7 +169,7 @@ class SceneViews:
     def __init__(self, views: Views, scene: Scene, images: Images) -> None:
         self._views, self.scene, self.images = views, scene, images
         self._kept: dict[float, SceneView | None] = {}
-        self._frames: dict[tuple[str, float], Frame] = {}
+        self._frames: dict[tuple[str, float], CameraFrame] = {}
 
     @property
     def now(self) -> SceneView:
@@ -231,7 +231,7 @@ class SceneViews:
             return record
         return {**record, "within": self._views.provenance(frame), "sure_share": round(self._sure_share, 3)}
 
-    def _see(self, frames: Sequence[Frame]) -> list[SceneView]:
+    def _see(self, frames: Sequence[CameraFrame]) -> list[SceneView]:
         views = self._views.see(frames)
         if self._by is self._views:
             return views
@@ -250,8 +250,8 @@ class SceneViews:
         frame = self._frame(self.scene.front.name, 0.0)
         return sure_share(self._views.see([frame])[0], frame.camera, frame.path)
 
-    def _frame(self, name: str, t: float) -> Frame:
+    def _frame(self, name: str, t: float) -> CameraFrame:
         if (name, t) not in self._frames:
             camera, path = camera_at(self.scene, name, t), EgoPath.since(self.scene, t, FAR_M)
-            self._frames[name, t] = Frame(self.images[name, t], camera, path)
+            self._frames[name, t] = CameraFrame(self.images[name, t], camera, path)
         return self._frames[name, t]

@@ -238,7 +238,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ResponseKind:
     """One way to respond. ``unfit`` tells why it cannot be acted out for a target, or ""; when it cannot, the
     responder brakes instead, and a probe leaves the case out."""
 
@@ -318,21 +318,21 @@ def _no_way_round(base: Baseline, target: Target) -> str:
     return "" if abs(target.clear_offset) < 4.5 else "it is too wide to steer round"
 
 
-KINDS: dict[str, Kind] = {
-    "ignores": Kind(_silent, _keep),
-    "notices_and_brakes": Kind(_slow, Baseline.brake_before, _no_room),
-    "notices_and_keeps_going": Kind(_unmoved, _keep),
-    "promises_to_brake_and_keeps_going": Kind(_slow, _keep),
-    "brakes_without_a_reason": Kind(_silent, Baseline.brake_before, _no_room),
-    "brakes_too_late": Kind(_slow, Baseline.brake_after, _never_there),
-    "says_brake_and_speeds_up": Kind(_slow, Baseline.speed_up),
-    "speaks_vaguely_and_brakes": Kind(_vague, Baseline.brake_before, _no_room),
-    "names_a_wrong_object": Kind(_wrong_object, Baseline.brake_before, _no_room),
-    "names_a_lookalike": Kind(_lookalike, Baseline.brake_before, _no_room),
-    "names_a_wrong_side": Kind(_wrong_side, Baseline.brake_before, _no_room),
-    "steers_towards_it": Kind(_pass_by, Baseline.steer_at),
-    "steers_round_it": Kind(_pass_by, Baseline.steer_round, _no_way_round),
-    "says_brake_and_steers_round": Kind(_slow, Baseline.steer_round, _no_way_round),
+KINDS: dict[str, ResponseKind] = {
+    "ignores": ResponseKind(_silent, _keep),
+    "notices_and_brakes": ResponseKind(_slow, Baseline.brake_before, _no_room),
+    "notices_and_keeps_going": ResponseKind(_unmoved, _keep),
+    "promises_to_brake_and_keeps_going": ResponseKind(_slow, _keep),
+    "brakes_without_a_reason": ResponseKind(_silent, Baseline.brake_before, _no_room),
+    "brakes_too_late": ResponseKind(_slow, Baseline.brake_after, _never_there),
+    "says_brake_and_speeds_up": ResponseKind(_slow, Baseline.speed_up),
+    "speaks_vaguely_and_brakes": ResponseKind(_vague, Baseline.brake_before, _no_room),
+    "names_a_wrong_object": ResponseKind(_wrong_object, Baseline.brake_before, _no_room),
+    "names_a_lookalike": ResponseKind(_lookalike, Baseline.brake_before, _no_room),
+    "names_a_wrong_side": ResponseKind(_wrong_side, Baseline.brake_before, _no_room),
+    "steers_towards_it": ResponseKind(_pass_by, Baseline.steer_at),
+    "steers_round_it": ResponseKind(_pass_by, Baseline.steer_round, _no_way_round),
+    "says_brake_and_steers_round": ResponseKind(_slow, Baseline.steer_round, _no_way_round),
 }
 
 

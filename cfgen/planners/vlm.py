@@ -13,7 +13,7 @@ import numpy as np
 
 from cfgen.core.errors import CfgenError, InputError, Shortfall
 from cfgen.core.registry import own_doc
-from cfgen.models.base import Ask, EmptyReplyError, Model, ModelError, Picture, Reply, Turn
+from cfgen.models.base import Ask, ChatTurn, EmptyReplyError, Model, ModelError, Picture, Reply
 from cfgen.models.client import Client
 from cfgen.models.limits import BudgetSpentError, Limits
 from cfgen.models.registry import MODELS, create_model
@@ -149,7 +149,7 @@ class Vlm:
         for stage in prompt.stages:
             last = stage == prompt.last
             words = prompt.fill(stage, observation, answers)
-            turn = Turn("user", (*_pictures(observation), words))
+            turn = ChatTurn("user", (*_pictures(observation), words))
             ask = Ask(prompt.system, (turn,), "tags", {}, f"{observation.token}.{stage}")
 
             def fits(text: str, stage: str = stage, last: bool = last) -> bool:
@@ -186,7 +186,7 @@ def question(observation: Observation, form: str) -> Ask:
     if observation.trace is not None:
         parts.append(_fixed_reasoning(observation))
     parts.append(TAGS if form == "tags" else "Answer with one JSON object that fits the schema.")
-    turn = Turn("user", tuple(parts))
+    turn = ChatTurn("user", tuple(parts))
     return Ask(SYSTEM, (turn,), "tags" if form == "tags" else "json", SCHEMA, observation.token)
 
 

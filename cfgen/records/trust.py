@@ -17,7 +17,7 @@ ENOUGH_FREE, ENOUGH_FREE_KINDS = 30, 8
 FREE = "free: "
 
 
-class Comparison(Record):
+class RaterAgreement(Record):
     """Two raters on one dimension; shares and kappas are None where undefined."""
 
     n: int
@@ -76,7 +76,7 @@ class ProbeRun(Stored):
     #: share of right answers on each dimension; UNKNOWN is an answer here
     accuracy: dict[Dimension, float]
     #: among probes whose right answer is a score and that were scored
-    agreement: dict[Dimension, Comparison]
+    agreement: dict[Dimension, RaterAgreement]
     #: of the probes whose right answer is UNKNOWN, the share that got it
     unknown_found: float | None
     misses: tuple[ProbeMiss, ...] = ()
@@ -140,11 +140,11 @@ class Calibration(Stored):
     #: of these, the ones on which the judge gave no scores
     unscored: int
     #: the judge against the majority of the people
-    against_people: dict[Dimension, Comparison]
+    against_people: dict[Dimension, RaterAgreement]
     #: answers with the judge's score on which people have no majority: left out
     split: dict[Dimension, int] = Field(default_factory=dict)
     #: every pair, "a ~ b": people among themselves, and the judge with each of them
-    pairs: dict[Dimension, dict[str, Comparison]]
+    pairs: dict[Dimension, dict[str, RaterAgreement]]
     #: content hashes of the scenes that people rated: a benchmark that holds one of them is refused
     scenes: tuple[Sha256, ...]
     #: content hashes of the scene sets of the benchmarks that were checked to hold none of them

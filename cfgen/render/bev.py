@@ -39,7 +39,7 @@ _REAR, _FRONT, _HALF = -1.0, 3.8, 0.95
 
 
 @dataclass(frozen=True)
-class View:
+class Framing:
     """What a bird's-eye view frames.
 
     Attributes:
@@ -68,7 +68,7 @@ class _Axes:
         return np.stack([self.x - points[:, 1] * self.across, self.y - points[:, 0] * self.along], axis=1)
 
 
-def _axes(view: View, size: tuple[int, int]) -> list[_Axes]:
+def _axes(view: Framing, size: tuple[int, int]) -> list[_Axes]:
     """The part to scale and, if the view has one, the stretched strip."""
     along = (size[1] - _TOP - _BOTTOM) / (view.forward * (1 + _BEHIND))
     row = _TOP + view.forward * along
@@ -81,7 +81,7 @@ def _axes(view: View, size: tuple[int, int]) -> list[_Axes]:
     return parts
 
 
-def _view_of(*plans: np.ndarray, size: tuple[int, int]) -> View:
+def _view_of(*plans: np.ndarray, size: tuple[int, int]) -> Framing:
     """The smallest framing, from a fixed ladder, that holds every plan (T, 2+) x, y, m, in a picture of (W, H)."""
     points = np.concatenate([p[:, :2] for p in plans])
     sideways = float(np.abs(points[:, 1]).max())
@@ -89,7 +89,7 @@ def _view_of(*plans: np.ndarray, size: tuple[int, int]) -> View:
     strip = sideways <= 0.15 * reach and reach >= 25
     width = size[0] - _LEFT - _RIGHT - (_STRIP * size[0] + _GAP if strip else 0)
     needed = max(reach, 2 * sideways * (size[1] - _TOP - _BOTTOM) / width / (1 + _BEHIND))
-    return View(_rung(1.04 * needed), _rung(max(1.3 * sideways, 2.5)) if strip else None)
+    return Framing(_rung(1.04 * needed), _rung(max(1.3 * sideways, 2.5)) if strip else None)
 
 
 def _rung(needed: float) -> float:
@@ -160,7 +160,7 @@ def _draw_plan(canvas: np.ndarray, points: np.ndarray, color: Color, index: int)
 
 
 @lru_cache(maxsize=32)
-def _background(view: View, size: tuple[int, int]) -> np.ndarray:
+def _background(view: Framing, size: tuple[int, int]) -> np.ndarray:
     """Grid, labels and ego marker: the same for every case that shares the framing."""
     canvas = sheet(size)
     step = nice_step(view.forward, 8)

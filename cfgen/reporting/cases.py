@@ -11,7 +11,7 @@ import numpy as np
 from cfgen.core.faults import contained
 from cfgen.core.files import png_bytes, read_image, write_bytes
 from cfgen.geometry.box import box_corners
-from cfgen.geometry.driving import Drive
+from cfgen.geometry.driving import DrivenPlan
 from cfgen.geometry.trajectory import deltas, speeds
 from cfgen.records import (
     DIMENSIONS,
@@ -121,7 +121,7 @@ class CaseFiles:
         return {**entry, **motion, **_said(rollout), "verdicts": verdicts}
 
     def _motion(
-        self, planner: str, rollout: Rollout, base: Rollout | None, driven: Drive | None
+        self, planner: str, rollout: Rollout, base: Rollout | None, driven: DrivenPlan | None
     ) -> dict[str, Any]:
         """Waypoints in cm, speeds in km/h, what changed, and the drive's encounter with the hazard."""
         if rollout.plan is None or driven is None:

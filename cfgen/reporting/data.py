@@ -14,7 +14,7 @@ import numpy as np
 
 from cfgen.core.disk_backed import DiskCache, DiskList, DiskMap, DiskStore, ListView
 from cfgen.geometry.coherence import incoherent
-from cfgen.geometry.driving import Drive, Start, drive
+from cfgen.geometry.driving import CarState, DrivenPlan, drive
 from cfgen.judge.stored import each_verdict
 from cfgen.metrics.intervals import blocks_of
 from cfgen.metrics.kinematics import Encounter, encounter, responds
@@ -328,7 +328,7 @@ class ReportData:
             ),
         )
 
-    def drives(self, planner: str, arm: str) -> DiskMap[Key, Drive | None]:
+    def drives(self, planner: str, arm: str) -> DiskMap[Key, DrivenPlan | None]:
         """(case, repeat) -> what comes of following its plan, None where the planner failed; without faults."""
         return self.once(
             ("drives", planner, arm),
@@ -402,9 +402,9 @@ class ReportData:
         return DiskMap(self.disk, ((case.case_id, of_arms(case)) for case in self.cases))
 
     @cached_property
-    def _starts(self) -> dict[str, Start]:
+    def _starts(self) -> dict[str, CarState]:
         """The car at t0 of every case."""
-        by_scene = {scene_id: Start.of(scene.history) for scene_id, scene in self.scenes.items()}
+        by_scene = {scene_id: CarState.of(scene.history) for scene_id, scene in self.scenes.items()}
         return {case_id: by_scene[scene_id] for case_id, scene_id in self.scene_of.items()}
 
     def verdicts_of(self, judge: str, planner: str, arm: str) -> Sequence[Verdict]:

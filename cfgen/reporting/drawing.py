@@ -20,7 +20,7 @@ _SHARES = [quarter / 4 for quarter in range(5)]
 
 
 @dataclass
-class Drawing:
+class SvgCanvas:
     """A canvas of ``width`` x ``height``; colours are ``#rrggbb``. ``title`` is what a screen reader says."""
 
     width: float
@@ -101,7 +101,7 @@ class Series:
     rates: Sequence[Rate | None]
 
 
-def rows_chart(title: str, rows: Sequence[str], series: Sequence[Series], width: float) -> Drawing:
+def rows_chart(title: str, rows: Sequence[str], series: Sequence[Series], width: float) -> SvgCanvas:
     """One band per row, in it a mark and an interval for each series, from 0 to 100%."""
     labels = [_lines(row, 0.4 * width, DRAWING.text) for row in rows]
     bands = [DRAWING.line * max(len(series), len(lines)) + DRAWING.text for lines in labels]
@@ -110,7 +110,7 @@ def rows_chart(title: str, rows: Sequence[str], series: Sequence[Series], width:
     right = width - _widest(counts, DRAWING.small) - 2 * DRAWING.space
     top = _legend_height(series, width)
     bottom = top + sum(bands)
-    drawing = Drawing(width, bottom + 2 * DRAWING.line, title)
+    drawing = SvgCanvas(width, bottom + 2 * DRAWING.line, title)
     _legend(drawing, series)
     for share in _SHARES:
         x = left + share * (right - left)
@@ -135,14 +135,14 @@ def rows_chart(title: str, rows: Sequence[str], series: Sequence[Series], width:
 
 def curve_chart(
     title: str, axis: str, ticks: Sequence[str], series: Sequence[Series], width: float
-) -> Drawing:
+) -> SvgCanvas:
     """A line per series over ordered groups, with intervals; the number of cases stands under each tick."""
     left = _widest(["100%"], DRAWING.small) + DRAWING.space
     step = (width - left) / max(1, len(ticks))
     labels = [_lines(tick, step, DRAWING.small) for tick in ticks]
     under = DRAWING.line * (max(map(len, labels), default=0) + 1)
     bottom = _legend_height(series, width) + DRAWING.height
-    drawing = Drawing(width, bottom + under + 2 * DRAWING.line, title)
+    drawing = SvgCanvas(width, bottom + under + 2 * DRAWING.line, title)
     _legend(drawing, series)
     for share in _SHARES:
         y = bottom - share * DRAWING.height
@@ -171,7 +171,7 @@ def curve_chart(
 
 
 def _interval(
-    drawing: Drawing, rate: Rate, place: Callable[[float], tuple[float, float]], index: int
+    drawing: SvgCanvas, rate: Rate, place: Callable[[float], tuple[float, float]], index: int
 ) -> None:
     """A rate with cases: a line from its low to its high end, and the mark; ``place``: share -> x, y."""
     low, value, high = (place(share or 0.0) for share in (rate.low, rate.value, rate.high))
@@ -219,7 +219,7 @@ def _legend_height(series: Sequence[Series], width: float) -> float:
     return max((y + DRAWING.line * len(lines) for _, y, lines in places), default=DRAWING.line)
 
 
-def _legend(drawing: Drawing, series: Sequence[Series]) -> None:
+def _legend(drawing: SvgCanvas, series: Sequence[Series]) -> None:
     for j, (x, y, lines) in enumerate(_legend_places(series, drawing.width)):
         middle = y - DRAWING.text / 3
         drawing.line([(x, middle), (x + _SWATCH - DRAWING.space / 2, middle)], color(j), 1.5)

@@ -10,7 +10,7 @@ from typing import Any
 from cfgen.core.sanitize import markdown_line
 from cfgen.metrics.intervals import Difference
 from cfgen.records import Fault
-from cfgen.reporting.drawing import Drawing
+from cfgen.reporting.drawing import SvgCanvas
 
 #: characters of a long file that are held at once
 _PART = 10_000
@@ -153,7 +153,7 @@ class Plot:
 
     name: str
     title: str
-    draw: Callable[[float], Drawing]
+    draw: Callable[[float], SvgCanvas]
     group: str = ""
     choice: str = ""
     #: whose verdicts of what it shows: below it on the page, and in its files

@@ -18,7 +18,7 @@ from cfgen.core.files import FrameLike, check_version, png_bytes, read_json, rea
 from cfgen.core.hashing import canonical_json, derive_seed
 from cfgen.core.progress import Progress
 from cfgen.geometry.camera import resized
-from cfgen.geometry.driving import Start
+from cfgen.geometry.driving import CarState
 from cfgen.perception.view import SceneView
 from cfgen.planners.outputs import EXPORTS, token_of
 from cfgen.planners.protocol import Observation, Requirements, TimedImage, Truth
@@ -190,9 +190,9 @@ class RolloutInputs:
         actual = {scene.front.name if name == "front" else name for name in names}
         return tuple(camera for camera in scene.cameras if camera.name in actual)
 
-    def start(self, case: Case) -> Start:
+    def start(self, case: Case) -> CarState:
         """The car at t0."""
-        return Start.of(self._folder(case.scene_id).scene.history)
+        return CarState.of(self._folder(case.scene_id).scene.history)
 
     def road(self, case: Case) -> SceneView | None:
         """What perception saw in the original front frame, where the build kept it."""

@@ -17,7 +17,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
-from cfgen.geometry.manoeuvre import Done, keeps_lateral, keeps_longitudinal
+from cfgen.geometry.manoeuvre import Manoeuvre, keeps_lateral, keeps_longitudinal
 from cfgen.metrics.intervals import Rate
 from cfgen.options import ScoreOptions
 from cfgen.planners.answer import PlanFaultError, to_plan
@@ -202,7 +202,7 @@ def _record(planner: str, swapped: Swapped, **fields: object) -> Intervention:
 
 def _does(swapped: Swapped, plan: Plan, baseline: Baseline) -> bool:
     """Whether the waypoints do what the swapped meta-action says; where that cannot be told, they do not."""
-    driven = Done.of(np.array(plan.waypoints), baseline.speed, baseline.path)
+    driven = Manoeuvre.of(np.array(plan.waypoints), baseline.speed, baseline.path)
     if swapped.swap == "longitudinal":
         return keeps_longitudinal(swapped.trace.longitudinal, driven).kept is True
     return keeps_lateral(swapped.trace.lateral, driven).kept is True

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Self, TypeVar, overload
 
-from cfgen.core.locks import Claims
+from cfgen.core.locks import NameClaims
 from cfgen.planners.registry import OpenPlanner
 from cfgen.records import Case
 from cfgen.storage.store import Store
@@ -200,7 +200,7 @@ class Queue:
         scene: Callable[[str], str] = str,
     ) -> None:
         self._store, self._planner = store, planner
-        self._claims = Claims(store.root, f"asking.{planner}")
+        self._claims = NameClaims(store.root, f"asking.{planner}")
         self._keys, self._wanted, self._passed, self._wait = keys, is_open, passed, wait
         self._scene = scene
         self._aside: deque[QueryKey] = deque()

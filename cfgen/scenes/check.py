@@ -39,7 +39,7 @@ from cfgen.scenes.format import Extrinsics
 from cfgen.scenes.settings import CHECK as SETTINGS
 
 
-class Fault(NamedTuple):
+class SceneFault(NamedTuple):
     #: "fault": cfgen itself broke on the scene
     level: Literal["fault", "error", "warning"]
     #: the part of the scene, e.g. a field or an image
@@ -142,7 +142,7 @@ def check_folder(
     strict: bool = False,
     perceiver: Perceiver | None = None,
     views_in: Path | None = None,
-) -> dict[Path, list[Fault]]:
+) -> dict[Path, list[SceneFault]]:
     """Faults of every scene at or below ``folder``, in order; a scene without faults has an empty list.
 
     Args:
@@ -155,7 +155,7 @@ def check_folder(
         InputError: no scene there.
     """
     calibration = None if perceiver is None or perceiver.weaker else CalibrationCheck(perceiver, views_in)
-    faults_of: dict[Path, list[Fault]] = {}
+    faults_of: dict[Path, list[SceneFault]] = {}
     first_with: dict[str, Path] = {}
     folders = find_scenes(folder)
     progress = Progress("check", len(folders), quiet)
@@ -166,26 +166,26 @@ def check_folder(
         progress.step(path.name)
         if scene_id and scene_id in first_with:
             faults.append(
-                Fault("error", "scene_id", f"'{scene_id}' is also {first_with[scene_id]}'s; rename one")
+                SceneFault("error", "scene_id", f"'{scene_id}' is also {first_with[scene_id]}'s; rename one")
             )
         first_with.setdefault(scene_id, path)
         faults_of[path] = faults
     for path, words in (calibration.disagreements() if calibration else {}).items():
-        faults_of[path].append(Fault("warning", "calibration", words))
+        faults_of[path].append(SceneFault("warning", "calibration", words))
     return faults_of
 
 
-def broken(fault: records.Fault) -> Fault:
+def broken(fault: records.Fault) -> SceneFault:
     """What cfgen itself broke on, as one of the faults of a scene."""
-    return Fault("fault", "cfgen", f"{fault}; please report it (--strict shows the whole traceback)")
+    return SceneFault("fault", "cfgen", f"{fault}; please report it (--strict shows the whole traceback)")
 
 
-def in_lines(faults_of: Mapping[Path, list[Fault]]) -> Iterator[str]:
+def in_lines(faults_of: Mapping[Path, list[SceneFault]]) -> Iterator[str]:
     """What :func:`check_folder` found, worst and rarest first, cameras that are a guess after the other errors.
 
     Alike but for numbers and file names is told once: within a scene, and, of warnings and guessed cameras, within all.
     """
-    alike: dict[tuple[str, ...], list[tuple[Path, Fault]]] = {}
+    alike: dict[tuple[str, ...], list[tuple[Path, SceneFault]]] = {}
     for path, faults in faults_of.items():
         for fault in faults:
             alike.setdefault(_cause(path, fault), []).append((path, fault))
@@ -200,7 +200,7 @@ def in_lines(faults_of: Mapping[Path, list[Fault]]) -> Iterator[str]:
         yield f"{first.level}: {path}: {first.where}{more}: {first.what}"
 
 
-def _cause(path: Path, fault: Fault) -> tuple[str, ...]:
+def _cause(path: Path, fault: SceneFault) -> tuple[str, ...]:
     """What it has in common with those that are told with it."""
     where = "#" if fault.where in fault.what else fault.where  # the file that it is about
     words = fault.what.replace(str(path / fault.where), "#").replace(fault.where, "#")
@@ -208,21 +208,21 @@ def _cause(path: Path, fault: Fault) -> tuple[str, ...]:
     return fault.level, scene_key, *(re.sub(r"\S*\d\S*", "#", text) for text in (where, words))
 
 
-def _urgency(fault: Fault, count: int) -> tuple[int, bool, int]:
+def _urgency(fault: SceneFault, count: int) -> tuple[int, bool, int]:
     return ("fault", "error", "warning").index(fault.level), _is_guess(fault), count
 
 
-def _is_guess(fault: Fault) -> bool:
+def _is_guess(fault: SceneFault) -> bool:
     return fault.level == "error" and fault.what.startswith(GUESSED)
 
 
-def unusable(faults: list[Fault]) -> bool:
+def unusable(faults: list[SceneFault]) -> bool:
     return any(fault.level != "warning" for fault in faults)
 
 
 def check_scene(
     path: Path, perceiver: Perceiver | None = None, calibration: CalibrationCheck | None = None
-) -> tuple[str, list[Fault]]:
+) -> tuple[str, list[SceneFault]]:
     """scene_id (empty when unreadable) and faults of one scene folder; decodes every image.
 
     Args:
@@ -231,7 +231,7 @@ def check_scene(
     try:
         folder = load_scene(path)
     except InputError as error:
-        return "", [Fault("error", SCENE_FILE, str(error))]
+        return "", [SceneFault("error", SCENE_FILE, str(error))]
     faults = [fault for check in _CHECKS for fault in check(folder)]
     if calibration is not None:
         calibration.look(path, folder)
@@ -242,26 +242,26 @@ def check_scene(
     return folder.scene.scene_id, faults
 
 
-def _road(folder: SceneFolder, views: Views) -> Iterator[Fault]:
+def _road(folder: SceneFolder, views: Views) -> Iterator[SceneFault]:
     """What a build refuses the scene for: a front frame at t0 that shows no road, else a camera that is a guess."""
     scene, image = folder.scene, folder.image()
     view = views.scene(scene, {(scene.front.name, 0.0): image}).now
     why = why_no_road(view, scene.front) or why_not_a_road_picture(image)
     if why:
-        yield Fault("error", folder.front_frame().image, why)
+        yield SceneFault("error", folder.front_frame().image, why)
     # of what is no road, the camera does not matter
     elif why := why_unsure(scene.extra):
-        yield Fault("error", f"camera '{scene.front.name}'", why)
+        yield SceneFault("error", f"camera '{scene.front.name}'", why)
 
 
-def _images(folder: SceneFolder) -> Iterator[Fault]:
+def _images(folder: SceneFolder) -> Iterator[SceneFault]:
     """Every frame decodes at its camera's size, and none is a repeat of the one before while the car moves."""
     before: dict[str, tuple[float, np.ndarray]] = {}
     for frame in sorted(folder.scene.frames, key=lambda f: (f.camera, f.t)):
         try:
             pixels = folder.image(frame)
         except InputError as error:
-            yield Fault("error", frame.image, str(error))
+            yield SceneFault("error", frame.image, str(error))
             continue
         small = pixels[::4, ::4].astype(np.int16)
         last = before.get(frame.camera)
@@ -271,21 +271,21 @@ def _images(folder: SceneFolder) -> Iterator[Fault]:
             and np.interp(frame.t, folder.scene.history.t, folder.scene.history.v) > 1.0
             and np.abs(small - last[1]).mean() < SETTINGS.same_pixels
         ):
-            yield Fault(
+            yield SceneFault(
                 "warning",
                 frame.image,
                 f"same picture at t = {last[0]:g} and {frame.t:g} s although the car moves; drop the duplicate frame",
             )
 
 
-def _frame_order(folder: SceneFolder) -> Iterator[Fault]:
+def _frame_order(folder: SceneFolder) -> Iterator[SceneFault]:
     """Numbered file names that go against the times they are given."""
     for camera in folder.scene.cameras:
         own = sorted((f for f in folder.scene.frames if f.camera == camera.name), key=lambda f: f.t)
         for a, b in itertools.pairwise(own):
             (folder_a, numbers_a), (folder_b, numbers_b) = (_numbered(Path(each.image)) for each in (a, b))
             if folder_a == folder_b and len(numbers_a) == len(numbers_b) and numbers_a > numbers_b:
-                yield Fault(
+                yield SceneFault(
                     "warning",
                     "frames",
                     f"'{a.image}' is at t = {a.t:g} s, before '{b.image}' at {b.t:g} s: "
@@ -298,45 +298,53 @@ def _numbered(image: Path) -> tuple[Path, list[int]]:
     return image.parent, [int(number) for number in re.findall(r"(?<=@)-\d+|\d+", image.stem)]
 
 
-def _history(folder: SceneFolder) -> Iterator[Fault]:
+def _history(folder: SceneFolder) -> Iterator[SceneFault]:
     """Long enough, evenly sampled, with the frames a planner asks for."""
     scene = folder.scene
     t = np.array(scene.history.t)
     if t[0] > -SETTINGS.history_s:
-        yield Fault(
+        yield SceneFault(
             "warning", "history", f"expected 2 s before t0, found {-t[0]:g} s; planners may need more"
         )
     yield from _gaps("history", t)
     if scene.future is None:
-        yield Fault("warning", "future", "none: the path is extrapolated, and planner 'logged' cannot run")
+        yield SceneFault(
+            "warning", "future", "none: the path is extrapolated, and planner 'logged' cannot run"
+        )
     else:
         times = np.array(scene.future.t)
         if times[-1] < SETTINGS.future_s:
-            yield Fault("warning", "future", f"expected 5 s or more after t0, found {times[-1]:g} s")
+            yield SceneFault("warning", "future", f"expected 5 s or more after t0, found {times[-1]:g} s")
         yield from _gaps("future", np.concatenate([[0.0], times]))
     if scene.motion_known and scene.extra.get("history_extrapolated"):
-        yield Fault("warning", "history", "continued backwards at constant speed: the log has none before t0")
+        yield SceneFault(
+            "warning", "history", "continued backwards at constant speed: the log has none before t0"
+        )
     if not scene.motion_known and scene.extra.get(MEASURED, {}).get("lens") == GUESS:
-        yield Fault(
+        yield SceneFault(
             "warning",
             "motion_known",
             "false: speeds are measured in the frames through a lens that nobody named, and in proportion to it; "
             "import again with --options fov_deg=...",
         )
     elif not scene.motion_known:
-        yield Fault("warning", "motion_known", "false: speed and path are guesses, distances to hazards too")
+        yield SceneFault(
+            "warning", "motion_known", "false: speed and path are guesses, distances to hazards too"
+        )
     elif scene.motion_known == "estimated":
-        yield Fault("warning", "motion_known", "estimated: speeds are measured in the frames, often 15% off")
+        yield SceneFault(
+            "warning", "motion_known", "estimated: speeds are measured in the frames, often 15% off"
+        )
     for camera in scene.cameras:
         times = np.sort([f.t for f in scene.frames if f.camera == camera.name])
         yield from _gaps(f"frames of camera '{camera.name}'", times, at_least=SETTINGS.frame_gap_s)
 
 
-def _gaps(where: str, t: np.ndarray, at_least: float = 0.0) -> Iterator[Fault]:
+def _gaps(where: str, t: np.ndarray, at_least: float = 0.0) -> Iterator[SceneFault]:
     steps = np.diff(t)
     if len(steps) >= 2 and steps.max() > max(at_least, 1.6 * np.median(steps)):
         i = int(steps.argmax())
-        yield Fault(
+        yield SceneFault(
             "warning",
             where,
             f"gap of {steps[i]:.2f} s at t = {t[i]:.2f} s, usual step {np.median(steps):.2f} s; add what is missing",
@@ -348,7 +356,7 @@ def motion_doubt(folder: SceneFolder) -> str:
     return next((fault.what for fault in _motion(folder)), "")
 
 
-def _motion(folder: SceneFolder) -> Iterator[Fault]:
+def _motion(folder: SceneFolder) -> Iterator[SceneFault]:
     """Speeds against poses, and headings against the direction of travel: units and axes that got mixed up."""
     motion = whole_motion(folder.scene)
     if len(motion.t) < 2:
@@ -361,7 +369,7 @@ def _motion(folder: SceneFolder) -> Iterator[Fault]:
     off = np.abs(from_poses - np.abs(stated))
     worst = int(off.argmax())
     if off[worst] > max(1.0, 0.15 * abs(stated[worst])):
-        yield Fault(
+        yield SceneFault(
             "warning",
             "history, future: v",
             f"speed does not match poses: at t = {t[worst]:.2f} s v is {stated[worst]:.1f} m/s, but the poses move at "
@@ -372,7 +380,7 @@ def _motion(folder: SceneFolder) -> Iterator[Fault]:
     turned = (step[:, 2] + math.pi) % (2 * math.pi) - math.pi
     slip = np.abs(np.arctan2(step[:, 1], step[:, 0]) - turned / 2)[distance > 0.5]
     if len(slip) and np.median(slip) > math.radians(12):
-        yield Fault(
+        yield SceneFault(
             "warning",
             "history, future: theta",
             f"the car seems to move {math.degrees(float(np.median(slip))):.0f} degrees off its heading; theta is in "
@@ -380,14 +388,14 @@ def _motion(folder: SceneFolder) -> Iterator[Fault]:
         )
 
 
-def _jumps(t: np.ndarray, v: np.ndarray, distance: np.ndarray) -> Iterator[Fault]:
+def _jumps(t: np.ndarray, v: np.ndarray, distance: np.ndarray) -> Iterator[SceneFault]:
     """Single speeds that the poses before and after do not bear out: noise of poses that lie too close together."""
     around = (distance[:-1] + distance[1:]) / (t[2:] - t[:-2])
     off = np.abs(around - np.abs(v[1:-1]))
     wrong = np.flatnonzero(off > np.maximum(SETTINGS.jump_mps, SETTINGS.jump_share * np.abs(v[1:-1])))
     if len(wrong):
         worst = int(off.argmax())
-        yield Fault(
+        yield SceneFault(
             "warning",
             "history, future: v",
             f"{len(wrong)} of {len(off)} speeds jump: at t = {t[worst + 1]:.2f} s v is {v[worst + 1]:.2f} m/s, "
@@ -395,14 +403,14 @@ def _jumps(t: np.ndarray, v: np.ndarray, distance: np.ndarray) -> Iterator[Fault
         )
 
 
-def _calibration(folder: SceneFolder) -> Iterator[Fault]:
+def _calibration(folder: SceneFolder) -> Iterator[SceneFault]:
     """Things that no forward camera on a car has."""
     scene = folder.scene
     camera = scene.front
     row = horizon_rows(camera, [camera.cx])[0]
     if not 0 <= row < camera.height:
         place = "nowhere in its field" if math.isnan(row) else f"at row {row:.0f}"
-        yield Fault(
+        yield SceneFault(
             "warning",
             f"camera '{camera.name}'",
             f"expected the horizon inside the frame (rows 0 to {camera.height - 1}), found it {place}; "
@@ -411,12 +419,14 @@ def _calibration(folder: SceneFolder) -> Iterator[Fault]:
     for each in scene.cameras:
         height = centre(each)[2]
         if not 0.3 <= height <= 4.0:
-            yield Fault("warning", f"camera '{each.name}'", f"is {height:.2f} m above the ground; metres?")
+            yield SceneFault(
+                "warning", f"camera '{each.name}'", f"is {height:.2f} m above the ground; metres?"
+            )
     yield from _path_in_view(scene)
     yield from _stated_twice(folder)
 
 
-def _path_in_view(scene: Scene) -> Iterator[Fault]:
+def _path_in_view(scene: Scene) -> Iterator[SceneFault]:
     camera, path = scene.front, EgoPath.from_scene(scene)
     x, y, _ = path.at(np.arange(1.0, 60.0, 0.25))
     px, _ = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
@@ -424,9 +434,9 @@ def _path_in_view(scene: Scene) -> Iterator[Fault]:
     where = f"path in camera '{camera.name}'"
     advice = "check yaw, pitch and the motion; 'cfgen scenes show' draws it"
     if not len(in_frame):
-        yield Fault("warning", where, f"the first 60 m of the ego path are not in the frame; {advice}")
+        yield SceneFault("warning", where, f"the first 60 m of the ego path are not in the frame; {advice}")
     elif in_frame[0, 1] < 0.6 * camera.height or not 0.1 <= (in_frame[0, 0] + 0.5) / camera.width <= 0.9:
-        yield Fault(
+        yield SceneFault(
             "warning",
             where,
             f"expected the path to come in at the bottom of the frame, found its nearest point at pixel "
@@ -435,7 +445,7 @@ def _path_in_view(scene: Scene) -> Iterator[Fault]:
         )
 
 
-def _stated_twice(folder: SceneFolder) -> Iterator[Fault]:
+def _stated_twice(folder: SceneFolder) -> Iterator[SceneFault]:
     """scene.json may give the mounting as a matrix and as angles: then they have to agree."""
     content = json.loads((folder.root / SCENE_FILE).read_text())
     stated = Extrinsics.model_validate(content["extrinsics"])
@@ -443,14 +453,14 @@ def _stated_twice(folder: SceneFolder) -> Iterator[Fault]:
         return
     by_angles = np.array(stated.model_copy(update={"T_cam_ego": None}).matrix())
     if np.abs(by_angles[:, :3] - np.array(stated.T_cam_ego)[:, :3]).max() > math.radians(0.5):
-        yield Fault(
+        yield SceneFault(
             "warning",
             "extrinsics",
             "T_cam_ego counts, and differs from the angles beside it by more than 0.5 degrees; correct or drop these",
         )
 
 
-_CHECKS: tuple[Callable[[SceneFolder], Iterator[Fault]], ...] = (
+_CHECKS: tuple[Callable[[SceneFolder], Iterator[SceneFault]], ...] = (
     _images,
     _frame_order,
     _history,

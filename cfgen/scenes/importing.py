@@ -184,7 +184,7 @@ _READERS = {
     "image": "cfgen.scenes.readers.image:ImageReader",
     "kitti-raw": "cfgen.scenes.readers.kitti_raw:KittiRaw",
     "mcap": "cfgen.scenes.readers.mcap:Mcap",
-    "navsim": "cfgen.scenes.readers.navsim:Navsim",
+    "navsim": "cfgen.scenes.readers.navsim:NavsimLogs",
     "nuscenes": "cfgen.scenes.readers.nuscenes:NuScenes",
     "nuplan": "cfgen.scenes.readers.nuplan:NuPlan",
     "physical-ai-av": "cfgen.scenes.readers.physical_ai_av:PhysicalAIAV",

@@ -22,7 +22,7 @@ from cfgen.scenes.folder import load_scene
 PAIRS_FILE = "pairs.json"
 
 
-class Pair(Record):
+class ObstaclePair(Record):
     """A real obstacle in the road, and the same or a like road without it.
 
     Attributes:
@@ -63,7 +63,7 @@ class PairsFile(Record):
     name: Identifier
     source: str = ""
     license: str = ""
-    pairs: tuple[Pair, ...] = Field(min_length=1)
+    pairs: tuple[ObstaclePair, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _unlike(self) -> Self:
@@ -99,7 +99,7 @@ _NUMBERS = re.compile(r"^\d+_|_\d+$")
 
 
 @dataclass(frozen=True)
-class Options:
+class ObstacleOptions:
     """What the data sets do not tell.
 
     Attributes:
@@ -142,13 +142,13 @@ class _Frame:
         return (x, y, x + w, y + h) if area >= _FEWEST_PX else None
 
 
-def import_pairs(reader: str, source: Path, out: Path, options: Options | None = None) -> PairsFile:
+def import_pairs(reader: str, source: Path, out: Path, options: ObstacleOptions | None = None) -> PairsFile:
     """Write pairs.json and the scenes it names to ``out``.
 
     Raises:
         InputError: no such reader, none of the set's files at ``source``, or no obstacle with a clear frame.
     """
-    options = options or Options()
+    options = options or ObstacleOptions()
     if reader not in READERS:
         raise InputError(f"reader '{reader}': expected one of {', '.join(READERS)}")
     frames = {frame.name: frame for frame in READERS[reader](source, options)}
@@ -158,7 +158,7 @@ def import_pairs(reader: str, source: Path, out: Path, options: Options | None =
         )
     boxes = {name: frame.box() for name, frame in frames.items()}
     partners = _told(options.clear, frames) if options.clear else _same_place(frames, boxes)
-    pairs: list[Pair] = []
+    pairs: list[ObstaclePair] = []
     for name, (clear, control) in partners.items():
         box = boxes[name]
         if box is None or len(pairs) == options.limit:
@@ -167,7 +167,9 @@ def import_pairs(reader: str, source: Path, out: Path, options: Options | None =
             _write_scene(out / "scenes" / scene_name, frames[scene_name])
         clear, obstacle, control = (f"scenes/{each}" if each else "" for each in (clear, name, control))
         pairs.append(
-            Pair(id=name, clear=clear, obstacle=obstacle, control=control, hazard=options.hazard, box_px=box)
+            ObstaclePair(
+                id=name, clear=clear, obstacle=obstacle, control=control, hazard=options.hazard, box_px=box
+            )
         )
     if not pairs:
         without = sum(box is None for box in boxes.values())
@@ -224,7 +226,7 @@ def _write_scene(folder: Path, frame: _Frame) -> None:
     load_scene(folder)
 
 
-def _lost_and_found(source: Path, options: Options) -> Iterator[_Frame]:
+def _lost_and_found(source: Path, options: ObstacleOptions) -> Iterator[_Frame]:
     """``leftImg8bit/<split>/<sequence>/``, beside it gtCoarse, camera and vehicle, named as in Cityscapes.
 
     A sequence is called by its number, its street and another number; frames of one street match.
@@ -259,7 +261,7 @@ def _lost_and_found(source: Path, options: Options) -> Iterator[_Frame]:
         yield _Frame(name, image, labels, _NUMBERS.sub("", place), 2, scene)
 
 
-def _road_obstacles(source: Path, options: Options) -> Iterator[_Frame]:
+def _road_obstacles(source: Path, options: ObstacleOptions) -> Iterator[_Frame]:
     """``images/`` and ``labels_masks/`` (or ``label_masks/``) with ``<name>_labels_semantic.png``: 1 is obstacle.
 
     No two frames of it are known to show one road, and camera and speed are not told: a CSV names the clear frames.

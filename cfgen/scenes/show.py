@@ -23,7 +23,7 @@ from cfgen.geometry.frames import pose_at, relative, whole_motion
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Frame, Scene
-from cfgen.scenes.check import Fault, broken, check_folder
+from cfgen.scenes.check import SceneFault, broken, check_folder
 from cfgen.scenes.folder import Image, SceneFolder, load_scene
 from cfgen.scenes.settings import SHOW
 
@@ -293,7 +293,7 @@ def write_page(
     return len(chosen), sum(_UNDRAWN in card for card in cards)
 
 
-def describe(path: Path, faults: list[Fault]) -> str:
+def describe(path: Path, faults: list[SceneFault]) -> str:
     """One scene as HTML."""
     listed = "".join(
         f'<li class="{fault.level}"><b>{fault.level}</b> {escape(fault.where)}: {escape(fault.what)}</li>'

@@ -148,7 +148,7 @@ Key = tuple[str, str, int]
 R = TypeVar("R", bound=BaseModel)
 
 
-class Wording(Record):
+class RubricText(Record):
     """What a model judge was told, and what of it makes the rubric again where the rubric is one's own file."""
 
     name: str
@@ -188,7 +188,7 @@ class Index(Record):
     horizon_s: float
     #: what the judge scores, by its verdicts on all planners
     scores: tuple[Dimension, ...]
-    wording: Wording
+    wording: RubricText
     #: of who wrote it: versions of Python, cfgen and what computes
     environment: dict[str, str]
     figures: Figures
@@ -367,14 +367,14 @@ def _read(paths: Sequence[Path], kind: type[Any], again: str) -> list[Any]:
     return records
 
 
-def wording_of(rubric: Rubric) -> Wording:
+def wording_of(rubric: Rubric) -> RubricText:
     """What a bundle holds of it."""
     own = None
     if isinstance(rubric, HazardRubric):
         words = rubric.wording
         scales = {name: {str(k): v for k, v in scale.items()} for name, scale in words.scales.items()}
         own = {"opening": words.opening, "steps": dict(words.steps), "scales": scales}
-    return Wording(
+    return RubricText(
         name=rubric.id.name,
         version=rubric.id.version,
         hash=rubric.id.hash,

@@ -47,7 +47,7 @@ class BoardRecord(Stored):
     title: str
 
 
-class Entry(Stored):
+class BoardEntry(Stored):
     """``entry.json``. ``bundle``: hash of the whole file; ``of``: the entry whose answers were judged again."""
 
     entry: Identifier
@@ -61,7 +61,7 @@ class Entry(Stored):
 class Row:
     """An entry that verifies."""
 
-    entry: Entry
+    entry: BoardEntry
     bundle: Bundle
     proof: Proof
 
@@ -79,12 +79,12 @@ class Row:
 class Added:
     """``before``: who vouched for it when it was there already; "" for a new one."""
 
-    entry: Entry
+    entry: BoardEntry
     before: Kind | Literal[""] = ""
 
 
 @dataclass(frozen=True)
-class Done:
+class BoardUpdate:
     """``failed``: what of the rest could not be added, each in words."""
 
     added: tuple[Added, ...]
@@ -139,7 +139,7 @@ class Board:
         record = self.folder(name) / ENTRY
         if record.is_file():
             return self._vouched(record, kind, of)
-        entry = Entry(
+        entry = BoardEntry(
             entry=name, bundle=file_hash, kind=kind, of=of, added=datetime.now(UTC).strftime("%Y-%m-%d")
         )
         with hold(self.root, "adding"):
@@ -149,7 +149,7 @@ class Board:
 
     def _vouched(self, path: Path, kind: Kind, of: str) -> Added:
         """The same byte for byte, found by the maintainer's own judge or run: then that is who vouches for it."""
-        entry = read_record(path, Entry, check=True)
+        entry = read_record(path, BoardEntry, check=True)
         ranks = list(KINDS)
         if ranks.index(kind) <= ranks.index(entry.kind):
             return Added(entry, entry.kind)
@@ -174,7 +174,7 @@ class Board:
         folder = self.folder(name)
         if not _NAME.fullmatch(name) or folder.is_symlink():
             raise InputError("expected a folder that 'cfgen share leaderboard add' made, found another")
-        entry = read_record(folder / ENTRY, Entry, check=True)
+        entry = read_record(folder / ENTRY, BoardEntry, check=True)
         path = folder / BUNDLE
         if not path.is_file():
             raise StoreError(f"{path}: is missing")
@@ -208,7 +208,7 @@ class Board:
 _SHARED = (MARKER, PLAN_FILE, "build.json", "scenes", "cases", VIEWS)
 
 
-def rejudge(board: Board, options: JudgeOptions, entries: Sequence[str] = ()) -> Done:
+def rejudge(board: Board, options: JudgeOptions, entries: Sequence[str] = ()) -> BoardUpdate:
     """Judge the answers of entries by the judge of ``options`` on ``options.bench``; no planner is asked.
 
     Args:
@@ -226,7 +226,7 @@ def rejudge(board: Board, options: JudgeOptions, entries: Sequence[str] = ()) ->
             added.append(_rejudge(board, bench, row, options))
         except CfgenError as error:
             failed.append(f"entry '{row.entry.entry}': {error}")
-    return Done(tuple(added), tuple(failed))
+    return BoardUpdate(tuple(added), tuple(failed))
 
 
 def rerun(board: Board, options: ScoreOptions) -> Added:

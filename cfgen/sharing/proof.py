@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.network import without_secrets
-from cfgen.judge.rubrics.hazard import HazardRubric
-from cfgen.judge.rubrics.hazard import Wording as HazardWording
+from cfgen.judge.rubrics.hazard import HazardRubric, Wording
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
 from cfgen.judge.stored import rescored
 from cfgen.records import Rollout, Verdict, judged_as
@@ -19,7 +18,7 @@ from cfgen.sharing.bundle import (
     Bundle,
     Figures,
     Key,
-    Wording,
+    RubricText,
     benchmark_hash,
     horizon_of,
     wording_of,
@@ -63,7 +62,7 @@ def _figures(bundle: Bundle) -> Figures:
     return Figures.of(bundle.verdicts, blocks, index.scores, index.floor)
 
 
-def rubric_of(wording: Wording) -> Rubric | None:
+def rubric_of(wording: RubricText) -> Rubric | None:
     """The installed rubric of this name and hash, or else what the words in the bundle make; None where neither is."""
     if wording.name in RUBRICS.names():
         with suppress(CfgenError):
@@ -74,7 +73,7 @@ def rubric_of(wording: Wording) -> Rubric | None:
     try:
         own = wording.own
         scales = {name: {int(k): v for k, v in scale.items()} for name, scale in own["scales"].items()}
-        words = HazardWording(own["opening"], own["steps"], scales, wording.again)  # type: ignore[arg-type]
+        words = Wording(own["opening"], own["steps"], scales, wording.again)  # type: ignore[arg-type]
         rubric = HazardRubric(wording.name, wording.version, words, bounds_overall=wording.bounds_overall)
         return rubric if wording_of(rubric) == wording else None
     except (AttributeError, TypeError, ValueError, KeyError):

@@ -33,7 +33,7 @@ Corrupt = Callable[[Source, Source, random.Random], Broken | str]
 
 
 @dataclass(frozen=True)
-class Kind:
+class Corruption:
     """``donor``: "near" (same drive or same kind of hazard), "far" (neither), or "" for none."""
 
     target: Relation
@@ -195,32 +195,32 @@ def _other_pace(source: Source, donor: Source, rng: random.Random) -> Broken | s
     return Broken(replace(source.said, waypoints=points), {"motion": name})
 
 
-KINDS: dict[str, Kind] = {
-    "scene of a near case": Kind("E1", _swap("scene"), "near"),
-    "scene of a far case": Kind("E1", _swap("scene"), "far"),
-    "wrong object in the scene": Kind("E1", _wrong_object("scene")),
-    "wrong side in the scene": Kind("E1", _wrong_side("scene")),
-    "scene denied": Kind("E1", _denied),
-    "frame before the edit": Kind("E1", _before_the_edit),
-    "justification of a near case": Kind("E2", _swap("justification"), "near"),
-    "justification of a far case": Kind("E2", _swap("justification"), "far"),
-    "wrong object in the justification": Kind("E2", _wrong_object("justification")),
-    "wrong side in the justification": Kind("E2", _wrong_side("justification")),
-    "scene without the premise, near": Kind("E2-scene", _swap("scene"), "near"),
-    "scene without the premise, far": Kind("E2-scene", _swap("scene"), "far"),
-    "premise elsewhere": Kind("E2-scene", _wrong_side("justification")),
-    "argues for another speed": Kind("E3", _for_another_speed),
-    "argues for the other side": Kind("E3", _for_the_other_side),
-    "action of another side": Kind("E3", _wrong_side_action),
-    "action of a near case": Kind("E4", _swap("action"), "near"),
-    "action of a far case": Kind("E4", _swap("action"), "far"),
-    "wrong side in the action": Kind("E4", _wrong_side_action),
-    "wrong speed in the action": Kind("E4", _wrong_speed_action),
-    "waypoints of a near case": Kind("E4", _swap("waypoints"), "near"),
-    "waypoints of a far case": Kind("E4", _swap("waypoints"), "far"),
-    "waypoints mirrored": Kind("E5", _mirrored),
-    "waypoints at another speed": Kind("E5", _other_pace),
-    "waypoints against the action": Kind("E4", _other_pace),
-    "waypoints against the words, near": Kind("E5", _swap("waypoints"), "near"),
-    "waypoints against the words, far": Kind("E5", _swap("waypoints"), "far"),
+KINDS: dict[str, Corruption] = {
+    "scene of a near case": Corruption("E1", _swap("scene"), "near"),
+    "scene of a far case": Corruption("E1", _swap("scene"), "far"),
+    "wrong object in the scene": Corruption("E1", _wrong_object("scene")),
+    "wrong side in the scene": Corruption("E1", _wrong_side("scene")),
+    "scene denied": Corruption("E1", _denied),
+    "frame before the edit": Corruption("E1", _before_the_edit),
+    "justification of a near case": Corruption("E2", _swap("justification"), "near"),
+    "justification of a far case": Corruption("E2", _swap("justification"), "far"),
+    "wrong object in the justification": Corruption("E2", _wrong_object("justification")),
+    "wrong side in the justification": Corruption("E2", _wrong_side("justification")),
+    "scene without the premise, near": Corruption("E2-scene", _swap("scene"), "near"),
+    "scene without the premise, far": Corruption("E2-scene", _swap("scene"), "far"),
+    "premise elsewhere": Corruption("E2-scene", _wrong_side("justification")),
+    "argues for another speed": Corruption("E3", _for_another_speed),
+    "argues for the other side": Corruption("E3", _for_the_other_side),
+    "action of another side": Corruption("E3", _wrong_side_action),
+    "action of a near case": Corruption("E4", _swap("action"), "near"),
+    "action of a far case": Corruption("E4", _swap("action"), "far"),
+    "wrong side in the action": Corruption("E4", _wrong_side_action),
+    "wrong speed in the action": Corruption("E4", _wrong_speed_action),
+    "waypoints of a near case": Corruption("E4", _swap("waypoints"), "near"),
+    "waypoints of a far case": Corruption("E4", _swap("waypoints"), "far"),
+    "waypoints mirrored": Corruption("E5", _mirrored),
+    "waypoints at another speed": Corruption("E5", _other_pace),
+    "waypoints against the action": Corruption("E4", _other_pace),
+    "waypoints against the words, near": Corruption("E5", _swap("waypoints"), "near"),
+    "waypoints against the words, far": Corruption("E5", _swap("waypoints"), "far"),
 }

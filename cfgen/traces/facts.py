@@ -10,7 +10,7 @@ import numpy as np
 from cfgen.geometry.manoeuvre import (
     ASIDE,
     SAME_SPEED,
-    Done,
+    Manoeuvre,
     Margin,
     keeps_action,
     keeps_lateral,
@@ -236,8 +236,8 @@ class CaseFacts:
     def lane(self) -> EgoPath:
         return self.base.path
 
-    def done(self, waypoints: np.ndarray) -> Done:
-        return Done.of(waypoints, self.base.speed, self.lane)
+    def done(self, waypoints: np.ndarray) -> Manoeuvre:
+        return Manoeuvre.of(waypoints, self.base.speed, self.lane)
 
     def shows(self, content: Content, arm: str) -> bool | None:
         """Whether the frame of ``arm`` ("original" or "hazard") bears words out; None where nobody can tell."""
@@ -303,7 +303,7 @@ def relations(facts: CaseFacts, arm: str, answer: Said) -> dict[str, Margin]:
     return {name: margin for name, margin in margins.items() if margin.kept is not None}
 
 
-def keeps_intent(intent: Intent, driven: Done) -> Margin:
+def keeps_intent(intent: Intent, driven: Manoeuvre) -> Margin:
     """Whether the waypoints do what words announce; words that announce nothing are kept by any motion."""
     claims = []
     if intent.longitudinal:

@@ -12,7 +12,7 @@ from cfgen.core.hashing import derive_id, derive_seed, hash_json
 from cfgen.geometry.manoeuvre import Margin
 from cfgen.records import KnownPool, KnownTrace, Relation
 from cfgen.storage.store import Store
-from cfgen.traces.corruptions import KINDS, Broken, Kind, near
+from cfgen.traces.corruptions import KINDS, Broken, Corruption, near
 from cfgen.traces.facts import Said, relations
 from cfgen.traces.scripted import Source, case_facts, scripted
 from cfgen.traces.settings import POOL
@@ -130,7 +130,7 @@ def _broken(
     return drafts
 
 
-def _corrupt(draw: Callable[[], Source], name: str, kind: Kind, rng: random.Random) -> Draft | str:
+def _corrupt(draw: Callable[[], Source], name: str, kind: Corruption, rng: random.Random) -> Draft | str:
     """A trace whose target is broken by geometry and construction, or why there is none."""
     source = draw()
     donor = _donor(source, draw, kind.donor) if kind.donor else source

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import cv2
 import numpy as np
 
-from cfgen.perception.detection import Prompt, Segment
+from cfgen.perception.detection import MaskPrompt, Segment
 
 FLAGS = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (1 << 8)
 
@@ -18,11 +18,11 @@ class GrowColour:
     def __init__(self, tolerance: int = 12) -> None:  # --masks-options tolerance=15
         self.options, self.identity = {"tolerance": tolerance}, {"model": self.name, "revision": "1"}
 
-    def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:
+    def segment(self, image: np.ndarray, prompts: Sequence[MaskPrompt]) -> list[list[Segment]]:
         found = [self.one(cv2.medianBlur(image, 5), prompt) for prompt in prompts]
         return [[Segment(mask, score=0.6)] if mask.any() else [] for mask in found]
 
-    def one(self, image: np.ndarray, prompt: Prompt) -> np.ndarray:
+    def one(self, image: np.ndarray, prompt: MaskPrompt) -> np.ndarray:
         if prompt.box is None:
             return self.grown(image, prompt.inside)
         x0, y0, x1, y1 = (max(0, round(v)) for v in prompt.box)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from cfgen.perception.protocol import Frame
+from cfgen.perception.protocol import CameraFrame
 from cfgen.perception.view import SceneView
 
 
@@ -16,7 +16,7 @@ class GreyRoad:
         self.options = {"least": least}
         self.identity = {"version": "1", "least": least}  # whatever changes what it sees
 
-    def perceive(self, frames: Sequence[Frame]) -> list[SceneView]:
+    def perceive(self, frames: Sequence[CameraFrame]) -> list[SceneView]:
         return [self.one(frame.image) for frame in frames]
 
     def one(self, image: np.ndarray) -> SceneView:

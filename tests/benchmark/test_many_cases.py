@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.benchmark.plan import Plan
+from cfgen.benchmark.plan import BuildPlan
 from cfgen.benchmark.verifying import Verification
 from cfgen.core.errors import StoreError
 from cfgen.core.hashing import derive_seed, seeds_after
@@ -91,7 +91,7 @@ def test_the_benchmark_is_read_once_until_it_changes(store: Store, monkeypatch: 
     reads: list[Path] = []
     read = listing.read_json
     monkeypatch.setattr("cfgen.core.files.read_json", lambda path: reads.append(path) or read(path))
-    plan = Plan(store, ["a"], ["h"], [])
+    plan = BuildPlan(store, ["a"], ["h"], [])
     for _ in range(20):
         assert (plan.accepted(), plan.untried(), store.benchmark.n) == (0, 1, 3)
     assert len(reads) == 1

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from cfgen.benchmark.plan import (
-    Plan,
+    BuildPlan,
     looks,
     refusals_in_a_row,
     scenes_given_up,
@@ -70,7 +70,7 @@ def test_a_plan_draws_later_from_a_scene_refused_often_and_counts_it_as_untried_
     monkeypatch.setattr("cfgen.benchmark.plan.short_rejections", lambda store: rejections)
     benchmark = SimpleNamespace(n=99, seed=1, sampling=None, own_hazards=(), own_hazards_only=False)
     store = SimpleNamespace(benchmark=benchmark, planned=planned)
-    plan = Plan(store, ["bad", "good"], hazards, [])
+    plan = BuildPlan(store, ["bad", "good"], hazards, [])
     more = plan._more(planned, planned[:1], 99)
     order = [p.scene_id for p in more]
     assert order == ["good"] * (len(hazards) - 1) + ["bad"] * (0 if left else len(hazards) - refused)

@@ -16,8 +16,8 @@ from cfgen.geometry.camera import project
 from cfgen.inpaint.edit import Edit, make_edits
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.judge.registry import create_judge
-from cfgen.perception.detection import Prompt, create_detector, create_segmenter
-from cfgen.perception.protocol import Frame
+from cfgen.perception.detection import MaskPrompt, create_detector, create_segmenter
+from cfgen.perception.protocol import CameraFrame
 from cfgen.perception.registry import create_perceiver, seen_by
 from cfgen.perception.views import Views
 from cfgen.planners.answer import to_plan
@@ -135,9 +135,9 @@ def _drum() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize(
-    "prompt", [Prompt(box=(45, 25, 75, 65)), Prompt(inside=((60, 35), (60, 45), (60, 55)))]
+    "prompt", [MaskPrompt(box=(45, 25, 75, 65)), MaskPrompt(inside=((60, 35), (60, 45), (60, 55)))]
 )
-def test_segmenter(prompt: Prompt):
+def test_segmenter(prompt: MaskPrompt):
     image, truth = _drum()
     (found,) = create_segmenter("grow-colour").segment(image, [prompt])
     assert (found[0].mask & truth).sum() / (found[0].mask | truth).sum() > 0.9
@@ -185,7 +185,7 @@ def test_perceiver():
     image[:90] = (90, 140, 240)
     image[100:, 150:160] = 230
     perceiver = create_perceiver("grey-road", {"least": 0.4})
-    view = Views.of(perceiver).see([Frame(image, drawn.CAMERA, drawn.path())])[0]
+    view = Views.of(perceiver).see([CameraFrame(image, drawn.CAMERA, drawn.path())])[0]
     assert view.is_road(np.array([[10, 150], [155, 150], [10, 20]])).tolist() == [True, True, False]
     assert view.is_lane_line(np.array([[155, 150], [10, 150]])).tolist() == [True, False]
     assert (view.things, view.by["least"]) == (None, 0.4)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cfgen.geometry.coherence import incoherent
-from cfgen.geometry.driving import Start
+from cfgen.geometry.driving import CarState
 
 T = 0.25 * np.arange(1, 25)
 RNG = np.random.default_rng(11)
@@ -42,7 +42,7 @@ def smooth(offset: float, takes: float) -> np.ndarray:
     ids=["zigzag", "weaving", "scrambled", "jump back", "leap", "instant stop", "reversed", "far too fast"],
 )
 def test_what_no_car_drives_is_named(make, why, speed):
-    found = incoherent(make(speed), Start(speed))
+    found = incoherent(make(speed), CarState(speed))
     assert found
     assert any(word in found for word in why.split("|")), found
 
@@ -64,7 +64,7 @@ def test_what_no_car_drives_is_named(make, why, speed):
     ids=["keeps", "brakes", "brakes hard", "changes lane", "round it", "fast", "rounded", "shakes", "short"],
 )
 def test_what_a_driver_means_is_a_motion(make, speed):
-    assert incoherent(make(speed), Start(speed)) == ""
+    assert incoherent(make(speed), CarState(speed)) == ""
 
 
 @pytest.mark.parametrize("held", [2, 4, 6])
@@ -73,8 +73,8 @@ def test_places_held_and_leapt_between_are_no_motion(speed, decel, held):
     """A braking plan sampled every 0.5, 1 or 1.5 s: seen so, it stands and leaps as no engine can."""
     fine = braked(speed, decel)
     steps = np.repeat(fine[::held], held, axis=0)
-    assert incoherent(fine, Start(speed)) == ""
-    found = incoherent(steps, Start(speed))
+    assert incoherent(fine, CarState(speed)) == ""
+    found = incoherent(steps, CarState(speed))
     assert "leaps" in found or "off" in found or "throttle" in found, found
 
 
@@ -87,7 +87,7 @@ def test_stop_and_go_creeping_and_coarse_samples_are_motions(speed, shaken):
     own_place_first = np.append(0, speed * T[:-1])
     noise = np.random.default_rng(2).normal(0, shaken, 24)
     for way in (goes, np.maximum(braked(speed, 2.0)[:, 0], 0.5 * T), half, own_place_first):
-        assert incoherent(along(np.round(way + noise, 1)), Start(speed)) == ""
+        assert incoherent(along(np.round(way + noise, 1)), CarState(speed)) == ""
 
 
 @pytest.mark.parametrize("speed", [2.5, 4.0, 5.5, 7.0, 9.9])
@@ -95,9 +95,11 @@ def test_stop_and_go_creeping_and_coarse_samples_are_motions(speed, shaken):
 def test_a_stand_within_a_fraction_of_the_stopping_distance_is_none_at_any_speed(speed, way):
     """Tyres that hold 8 m/s^2, fully braked after 0.4 s, need 0.2 v + v^2 / 16."""
     plan = along(np.minimum(T / 0.5, 1) * way * (0.2 * speed + speed**2 / 16))
-    assert "it stands after" in incoherent(plan, Start(speed)) or "off" in incoherent(plan, Start(speed))
-    assert incoherent(braked(speed, 8.0), Start(speed)) == ""
-    assert incoherent(plan, Start(0.5)) == "", "a car that creeps may stand at once"
+    assert "it stands after" in incoherent(plan, CarState(speed)) or "off" in incoherent(
+        plan, CarState(speed)
+    )
+    assert incoherent(braked(speed, 8.0), CarState(speed)) == ""
+    assert incoherent(plan, CarState(0.5)) == "", "a car that creeps may stand at once"
 
 
 def turning(speed: float) -> np.ndarray:
@@ -113,13 +115,13 @@ def test_a_car_looks_where_it_goes(speed):
         for spread in (0.8, math.pi):
             wild = plan.copy()
             wild[:, 2] = rng.uniform(-spread, spread, 24)
-            assert "headings" in incoherent(wild, Start(speed))
+            assert "headings" in incoherent(wild, CarState(speed))
         away = plan + np.array([0, 0, math.pi / 2])
-        assert "90 degrees" in incoherent(away, Start(speed))
+        assert "90 degrees" in incoherent(away, CarState(speed))
     untold = turning(speed) * (1, 1, 0)
     wrapped = turning(speed) + np.array([0, 0, 2 * math.pi])
     for plan in (turning(speed), untold, wrapped, untold[:, :2]):
-        assert incoherent(plan, Start(speed, curvature=0.26 / speed)) == ""
+        assert incoherent(plan, CarState(speed, curvature=0.26 / speed)) == ""
     standing = braked(speed, 3.0)
     standing[np.diff(standing[:, 0], prepend=0) < 0.2, 2] = 2.0
-    assert incoherent(standing, Start(speed)) == "", "nobody looks at the heading of a car that stands"
+    assert incoherent(standing, CarState(speed)) == "", "nobody looks at the heading of a car that stands"

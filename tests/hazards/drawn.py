@@ -105,7 +105,7 @@ def put_many(image: np.ndarray, x: float, offsets, size: Size, colour) -> np.nda
 
 def seen(image: np.ndarray) -> SceneView:
     """What its colours tell of a picture of :data:`CAMERA`."""
-    return ColourGround().perceive([protocol.Frame(image, CAMERA, EgoPath.from_scene(scene()))])[0]
+    return ColourGround().perceive([protocol.CameraFrame(image, CAMERA, EgoPath.from_scene(scene()))])[0]
 
 
 def path() -> EgoPath:

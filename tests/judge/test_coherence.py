@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cfgen.geometry.camera import ground_points, mounted
-from cfgen.geometry.driving import Start
+from cfgen.geometry.driving import CarState
 from cfgen.judge.offline.judge import score_waypoints
 from cfgen.judge.offline.motion import compare, far_aside, leaves_road, no_response
 from cfgen.judge.protocol import JudgeItem
@@ -38,7 +38,7 @@ def road(left: float, right: float) -> SceneView:
 def item(modified: np.ndarray, view: SceneView | None = None) -> JudgeItem:
     blank = np.zeros((8, 8, 3), np.uint8)
     plans = [Plan(waypoints=tuple(map(tuple, p.tolist()))) for p in (keeping(), modified)]
-    return JudgeItem("k", *[blank] * 4, "", "", "", *plans, CAMERA, start=Start(12.0), road=view)
+    return JudgeItem("k", *[blank] * 4, "", "", "", *plans, CAMERA, start=CarState(12.0), road=view)
 
 
 def score(modified: np.ndarray, view: SceneView | None = None) -> tuple[int, str]:
@@ -65,7 +65,7 @@ def test_a_plan_that_leaves_the_road_is_none(aside, off):
     part = np.clip(T / 3, 0, 1)
     plan = braking(aside * part**2 * (3 - 2 * part))
     view = road(5.5, -1.8)
-    assert leaves_road(plan, keeping(), Start(12.0), view, CAMERA) is off
+    assert leaves_road(plan, keeping(), CarState(12.0), view, CAMERA) is off
     value, why = score(plan, view)
     assert (value, "leaves the road" in why) == ((0, True) if off else (2, False))
     assert score(plan)[0] == 2, "nobody saw the road"
@@ -93,7 +93,7 @@ def test_what_perception_does_not_know_is_not_held_against_a_plan():
     part = np.clip(T / 3, 0, 1)
     plan = braking(-8 * part**2 * (3 - 2 * part))
     unseen = SceneView(np.zeros((54, 96), bool), np.zeros((54, 96), bool), (960, 540), None, {})
-    assert not leaves_road(plan, keeping(), Start(12.0), unseen, CAMERA)
+    assert not leaves_road(plan, keeping(), CarState(12.0), unseen, CAMERA)
 
 
 def test_a_short_plan_is_judged_as_far_as_it_goes():

@@ -13,7 +13,7 @@ from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.judge.stored import ShortVerdict, judge_failures, rescored
-from cfgen.models.base import Ask, Reply, Turn
+from cfgen.models.base import Ask, ChatTurn, Reply
 from cfgen.models.client import Replies
 from cfgen.models.limits import with_retries
 from tests.judge.fake_gemini import FakeServer, Response, openai, verdict
@@ -225,7 +225,7 @@ def test_a_batch_job_that_breaks_leaves_nobody_waiting(tmp_path, monkeypatch):
 
     async def run():
         made = batcher.Batcher(Jobs(), 2, 0.01, str(tmp_path))
-        ask = Ask("s", (Turn("user", ("x",)),), "tags", {})
+        ask = Ask("s", (ChatTurn("user", ("x",)),), "tags", {})
         return await asyncio.wait_for(made.ask(ask), 5)
 
     with pytest.raises(IndexError):

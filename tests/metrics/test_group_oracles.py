@@ -15,7 +15,7 @@ from cfgen.metrics.breakdown import (
     dose_response,
     partial_reasons,
 )
-from cfgen.metrics.compare import Pair, cases_needed, compare_all, holm, mcnemar
+from cfgen.metrics.compare import PairedRuns, cases_needed, compare_all, holm, mcnemar
 from cfgen.metrics.intervals import Difference, Rate, difference
 from cfgen.metrics.success import success_row, successes
 from cfgen.records import DIMENSIONS
@@ -72,8 +72,8 @@ def test_every_pair_is_corrected_for_all_of_them():
     assert clustered.difference == difference(events(12, 66), [events(30, 66)], blocks) != found[0].difference
 
 
-def pair(value, p, n=40) -> Pair:
-    return Pair("a", "b", Difference(n, value, None, None), 3, 4, p / 2, p)
+def pair(value, p, n=40) -> PairedRuns:
+    return PairedRuns("a", "b", Difference(n, value, None, None), 3, 4, p / 2, p)
 
 
 def test_what_may_be_said_of_two_planners():

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import InputError, MissingExtraError
-from cfgen.perception.detection import Prompt, create_detector, create_segmenter
+from cfgen.perception.detection import MaskPrompt, create_detector, create_segmenter
 from tests import tiny_masks
 
 pytest.importorskip("torch", reason='needs pip install ".[sam]"')
 PICTURE = np.random.default_rng(0).integers(0, 256, (90, 160, 3), dtype=np.uint8)
 PROMPTS = [
-    Prompt(box=(10.0, 10.0, 50.0, 60.0)),
-    Prompt(inside=((5.0, 5.0), (80.0, 40.0))),
-    Prompt(box=(10.0, 10.0, 50.0, 60.0), inside=((20.0, 20.0),), outside=((90.0, 50.0),)),
+    MaskPrompt(box=(10.0, 10.0, 50.0, 60.0)),
+    MaskPrompt(inside=((5.0, 5.0), (80.0, 40.0))),
+    MaskPrompt(box=(10.0, 10.0, 50.0, 60.0), inside=((20.0, 20.0),), outside=((90.0, 50.0),)),
 ]
 SEGMENTERS = ("segment-anything", "sam2", "sam3")
 DETECTORS = ("grounding-dino", "sam3")

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.perception.protocol import Frame
+from cfgen.perception.protocol import CameraFrame
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import Views
 from tests.hazards import drawn
@@ -28,7 +28,7 @@ class Counting:
 
 
 def frame(level=90):
-    return Frame(np.full((60, 80, 3), level, np.uint8), drawn.CAMERA, drawn.path())
+    return CameraFrame(np.full((60, 80, 3), level, np.uint8), drawn.CAMERA, drawn.path())
 
 
 def test_a_frame_is_looked_at_once_and_read_back_by_another_process(tmp_path):

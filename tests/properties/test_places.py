@@ -20,7 +20,7 @@ from cfgen.inpaint.composite.light import estimate
 from cfgen.inpaint.composite.optics import measure, smear
 from cfgen.inpaint.protocol import InpainterRequirements, Setting
 from cfgen.inpaint.region import board, crop_box, homography, project_mask, seen_by, views
-from cfgen.perception.detection import Prompt, Segment
+from cfgen.perception.detection import MaskPrompt, Segment
 from cfgen.perception.road_by_colour import FAR_M, find_clear_ground
 from cfgen.records import Motion
 from tests.properties import worlds
@@ -37,10 +37,10 @@ class Blobs:
     def __init__(self, kind: str) -> None:
         self.kind = kind
 
-    def segment(self, image: np.ndarray, prompts: list[Prompt]) -> list[list[Segment]]:
+    def segment(self, image: np.ndarray, prompts: list[MaskPrompt]) -> list[list[Segment]]:
         return [self._of(image.shape[:2], prompt) for prompt in prompts]
 
-    def _of(self, shape: tuple[int, int], prompt: Prompt) -> list[Segment]:
+    def _of(self, shape: tuple[int, int], prompt: MaskPrompt) -> list[Segment]:
         mask = np.full(shape, self.kind == "all")
         u, v = prompt.inside[0] if prompt.inside else (prompt.box[0], prompt.box[1])
         if self.kind in ("disc", "pixel"):

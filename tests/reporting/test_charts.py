@@ -12,7 +12,7 @@ from cfgen.metrics.intervals import Rate
 from cfgen.render.bev import RED, bev
 from cfgen.render.canvas import text_width, wrap
 from cfgen.report import report
-from cfgen.reporting.drawing import PALETTE, Drawing, Series, rows_chart
+from cfgen.reporting.drawing import PALETTE, Series, SvgCanvas, rows_chart
 from tests.reporting.bench import blind, careful, make_bench, straight
 
 #: linear RGB as people with no L, M or S cones see it (Machado, Oliveira and Fernandes 2009, severity 1)
@@ -57,7 +57,7 @@ def test_colours_differ_for_every_kind_of_eyes(eyes: str):
 
 def test_marks_stand_out_from_the_paper_and_no_two_are_alike():
     assert min(1.05 / (XYZ[1] @ linear(ink) + 0.05) for ink in PALETTE) >= 3
-    drawings = [Drawing(1, 1, "") for _ in range(40)]
+    drawings = [SvgCanvas(1, 1, "") for _ in range(40)]
     for i, drawing in enumerate(drawings):
         drawing.mark(0, 0, i)
     assert len({drawing.svg() for drawing in drawings}) == 40

@@ -13,7 +13,7 @@ from cfgen.core.errors import InputError
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
 from cfgen.scenes.readers.motion import (
-    Track,
+    PositionTrack,
     created,
     from_file,
     inside,
@@ -34,7 +34,7 @@ def circle(count=20, v=14.0, yaw_rate=0.1):
 
 
 def track(t, latitude, longitude, v=None):
-    return Track.of("here", zip(t, latitude, longitude, np.broadcast_to(v, len(t)), strict=True))
+    return PositionTrack.of("here", zip(t, latitude, longitude, np.broadcast_to(v, len(t)), strict=True))
 
 
 def test_motion_follows_from_points():

@@ -12,7 +12,7 @@ from cfgen.scenes.check import check_scene
 from cfgen.scenes.drive import flatten
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers.tfrecord import Message
+from cfgen.scenes.readers.tfrecord import ProtoMessage
 from tests.scene_truth import (
     HEIGHT,
     MOUNTING,
@@ -129,7 +129,7 @@ def test_a_camera_that_is_not_there(tmp_path):
 
 
 def test_numbers_of_every_kind():
-    message = Message(memoryview(e2ed_frame()(intent=300).SerializeToString()))
+    message = ProtoMessage(memoryview(e2ed_frame()(intent=300).SerializeToString()))
     assert (message.integer(7), message.integer(99), message.data(1)) == (300, 0, b"")
     with pytest.raises(ValueError, match="no Protocol Buffers message"):
-        Message(memoryview(b"\xff" * 12)).integer(1)
+        ProtoMessage(memoryview(b"\xff" * 12)).integer(1)

@@ -8,7 +8,7 @@ import pytest
 
 from cfgen.cli.main import main
 from cfgen.geometry.camera import mounted
-from cfgen.scenes.check import Fault, check_folder, check_scene, in_lines
+from cfgen.scenes.check import SceneFault, check_folder, check_scene, in_lines
 
 V, DT = 10.0, 0.25
 #: of a camera that nobody calibrated
@@ -134,11 +134,11 @@ def test_the_overlay_is_where_the_road_is(hand):
 def test_real_faults_come_first_and_what_is_alike_is_told_once(tmp_path):
     guess = "the camera is a guess: what is drawn 12 m away may be off by {} in size"
     a, b, c = (tmp_path / name for name in "abc")
-    guesses = [Fault("error", "camera 'front'", guess.format(share)) for share in ("25%", "31%")]
+    guesses = [SceneFault("error", "camera 'front'", guess.format(share)) for share in ("25%", "31%")]
     images = ("frame.png", "hist/0.png", "hist/1.png")
-    wide = [Fault("error", name, f"{c / name}: expected 9x8 pixels, found 8x8") for name in images]
-    common = Fault("warning", "future", "none")
-    rare = Fault("warning", "history", "gap")
+    wide = [SceneFault("error", name, f"{c / name}: expected 9x8 pixels, found 8x8") for name in images]
+    common = SceneFault("warning", "future", "none")
+    rare = SceneFault("warning", "history", "gap")
     lines = list(in_lines({a: [common, guesses[0]], b: [common, guesses[1]], c: [common, *wide, rare]}))
     assert lines == [
         f"error: {c}: frame.png (and 2 more alike, in 1 scenes: to c): {c}/frame.png: expected 9x8 pixels, found 8x8",

@@ -18,7 +18,7 @@ from moto.server import ThreadedMotoServer
 import cfgen
 from cfgen.core import object_store
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.locks import Claims, claim
+from cfgen.core.locks import NameClaims, claim
 from cfgen.core.network import Network, limited
 from cfgen.core.object_store import Bucket, bucket_of, is_url, working_copy
 from cfgen.storage.store import Store
@@ -160,7 +160,7 @@ def test_one_machine_holds_a_claim_until_it_lets_go_or_shows_no_sign_of_life(
 def test_locks_of_a_working_copy_are_those_of_every_machine(machine, tmp_path: Path):
     url = "s3://bucket/locks/bench"
     first = working_copy(url)
-    ours = Claims(first, "asking")
+    ours = NameClaims(first, "asking")
     with claim(first, "benchmark") as mine:
         assert mine
         machine("second")
@@ -170,7 +170,7 @@ def test_locks_of_a_working_copy_are_those_of_every_machine(machine, tmp_path: P
         with claim(second, "benchmark") as theirs:
             assert not theirs
     assert ours.take("q")
-    with ours, Claims(second, "asking") as their:
+    with ours, NameClaims(second, "asking") as their:
         assert not their.take("q")
         ours.release("q")
         assert their.take("q")

@@ -17,7 +17,7 @@ from cfgen.core.files import png_bytes
 from cfgen.metrics.intervals import Rate
 from cfgen.metrics.validity import independent_difference, standardized, validity
 from cfgen.planners.protocol import Requirements, Response
-from cfgen.scenes.pairs import Options, import_pairs
+from cfgen.scenes.pairs import ObstacleOptions, import_pairs
 from tests.reporting.bench import SIZE, blind, make_bench, painted, straight
 
 RED = (220, 30, 20)
@@ -292,4 +292,4 @@ def test_road_obstacles_need_a_list_of_clear_frames(tmp_path: Path, capsys: pyte
     assert "1 pairs" in capsys.readouterr().out
     told.write_text("obstacle,clear\nvalidation_1,validation_9\n")
     with pytest.raises(InputError, match=r"line 2: expected names of frames .* found 'validation_9'"):
-        import_pairs("road-obstacles", root, tmp_path / "out2", Options(clear=told))
+        import_pairs("road-obstacles", root, tmp_path / "out2", ObstacleOptions(clear=told))

@@ -19,7 +19,7 @@ _SAME = 0.001
 
 
 @dataclass(frozen=True)
-class Driven(Baseline):
+class PlannedDrive(Baseline):
     """The undisturbed drive of a planner's plan; ``waypoints`` (N, 3) are its own.
 
     Responders move along it as along any other (:mod:`cfgen.planners.responders`). What they change is added to what

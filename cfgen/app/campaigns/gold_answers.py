@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from cfgen.app.campaigns.altered_plan import Driven
+from cfgen.app.campaigns.altered_plan import PlannedDrive
 from cfgen.core.files import read_record
 from cfgen.judge.probe import KNOWN, Known, known_answers
 from cfgen.planners.answer import to_plan
@@ -61,12 +61,14 @@ def lent(store: Store, planner: str, case_id: str) -> Lent | None:
 def feasible(inputs: RolloutInputs, case: Case, kind: str, of: Lent | None = None) -> bool:
     """Whether the geometry of ``case`` lets this answer be acted out."""
     answer_kind = KNOWN[kind]
-    base = Driven.by(of.again.plan) if of and of.again.plan else Baseline.of(*inputs.motion(case))
+    base = PlannedDrive.by(of.again.plan) if of and of.again.plan else Baseline.of(*inputs.motion(case))
     target = Target.of(case.placement, base)
     acts = [act for act in (answer_kind.before, answer_kind.after) if act]
     if any(KINDS[act].unfit(base, target) for act in acts):
         return False
-    return not isinstance(base, Driven) or all(base.can_drive(KINDS[act].move(base, target)) for act in acts)
+    return not isinstance(base, PlannedDrive) or all(
+        base.can_drive(KINDS[act].move(base, target)) for act in acts
+    )
 
 
 def known_rollouts(
@@ -126,7 +128,7 @@ def _as_of(case: Case, own: Rollout, act: str, scripted: Rollout) -> Rollout:
     assert scripted.plan is not None
     if not act:
         return own
-    base = Driven.by(own.plan)
+    base = PlannedDrive.by(own.plan)
     moved = KINDS[act].move(base, Target.of(case.placement, base))
     silent = scripted.plan.trace.scene == clear_road().scene
     text, trace = (own.text, own.plan.trace) if silent else _reworded(own, scripted.plan.trace)

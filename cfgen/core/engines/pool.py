@@ -276,7 +276,7 @@ class ModelPool(WorkerPool):
             except CfgenError as error:
                 death = CfgenError(f"model workers: {error}")
                 break
-        return pickle.dumps(Reply(error=death))
+        return pickle.dumps(WorkerReply(error=death))
 
 
 # --- messages ----------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ class _TraceInWorker(Exception):  # noqa: N818 - not raised: the cause of what i
         return f"\n{self.args[0]}"
 
 
-class Reply:
+class WorkerReply:
     """What came of one piece of work: a result, or an error with its traceback."""
 
     def __init__(self, result: Any = None, error: Exception | None = None, trace: str = "") -> None:
@@ -307,7 +307,7 @@ def question(work: Callable[[Any], Any], item: Any) -> bytes:
 
 
 def answer(request: bytes) -> bytes:
-    """At a worker: a :class:`Reply` to a :func:`question`."""
+    """At a worker: a :class:`WorkerReply` to a :func:`question`."""
     try:
         work, item = pickle.loads(request)
     except Exception as error:
@@ -315,16 +315,16 @@ def answer(request: bytes) -> bytes:
             f"worker processes cannot start ({error}): what they do must come from a module that can be imported; or "
             "use one process (--jobs 1)"
         )
-        return pickle.dumps(Reply(error=refusal))
+        return pickle.dumps(WorkerReply(error=refusal))
     try:
-        return pickle.dumps(Reply(work(item)))
+        return pickle.dumps(WorkerReply(work(item)))
     except BaseException as error:
-        return pickle.dumps(Reply(error=_portable(error), trace=traceback.format_exc()))
+        return pickle.dumps(WorkerReply(error=_portable(error), trace=traceback.format_exc()))
 
 
 def result_of(reply: bytes) -> Any:
     """Raises what the work raised."""
-    loaded: Reply = pickle.loads(reply)
+    loaded: WorkerReply = pickle.loads(reply)
     return loaded.result()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cfgen.core.child import Child
-from cfgen.core.engines.pool import ModelPool, Reply, WorkerPool, answer, connect_model
+from cfgen.core.engines.pool import ModelPool, WorkerPool, WorkerReply, answer, connect_model
 from cfgen.core.engines.registry import Pool, WorkerDiedError, WorkerNeeds, default_jobs
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.network import obey
@@ -133,7 +133,9 @@ def _ask_parent(connection: Connection, data: bytes) -> bytes:
         connection.send(("ask", data))
         return connection.recv_bytes()
     except (EOFError, OSError) as error:
-        return pickle.dumps(Reply(error=CfgenError(f"model workers cannot be asked any more ({error})")))
+        return pickle.dumps(
+            WorkerReply(error=CfgenError(f"model workers cannot be asked any more ({error})"))
+        )
 
 
 def visible_gpus(devices: Path = Path("/dev")) -> tuple[str, ...]:

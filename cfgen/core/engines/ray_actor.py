@@ -11,7 +11,7 @@ import sys
 import threading
 
 
-class Worker:
+class RayWorker:
     """Does one piece of work at a time, in a thread, so that it may ask for something in the middle of it."""
 
     def __init__(self, environment: "dict[str, str]", folder: str) -> None:

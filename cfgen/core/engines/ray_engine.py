@@ -182,7 +182,7 @@ class ActorWorker:
     def __init__(self, ray: Any, share: Mapping[str, Any], requirements: bytes, with_model: bool) -> None:
         self._ray, self._terms = ray, (__version__, requirements, with_model)
         environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-        kind = ray.remote(**share, max_restarts=0, scheduling_strategy="SPREAD")(ray_actor.Worker)
+        kind = ray.remote(**share, max_restarts=0, scheduling_strategy="SPREAD")(ray_actor.RayWorker)
         self._actor = kind.remote(environment, str(Path.cwd()))
 
     def start(self) -> None:
@@ -217,7 +217,7 @@ class ActorWorker:
 
 @contextlib.contextmanager
 def _requirements(needs: WorkerNeeds) -> Iterator[bytes]:
-    """For :meth:`ray_actor.Worker.start`; meanwhile a file in the first folder tells it from others of that path.
+    """For :meth:`ray_actor.RayWorker.start`; meanwhile a file in the first folder tells it from others of that path.
 
     Raises:
         CfgenError: the folder cannot be written to.

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import centre, project
-from cfgen.inpaint.composite.sprites import View
+from cfgen.inpaint.composite.sprites import SpriteView
 from cfgen.inpaint.region import board, magnification
 from cfgen.inpaint.settings import REPROJECTION
 from cfgen.records import Camera, Placement
@@ -34,7 +34,7 @@ class _Sheet:
     solid: np.ndarray
 
 
-def reproject(view: View, camera: Camera, placement: Placement, one_sheet: bool = False) -> np.ndarray:
+def reproject(view: SpriteView, camera: Camera, placement: Placement, one_sheet: bool = False) -> np.ndarray:
     """(H, W, 4) float32 premultiplied: the sprite's view as the camera sees it at the placement.
 
     The sprite was taken 25 m away from one of a few directions. Its plane through the foot maps exactly; what is
@@ -180,7 +180,9 @@ def _filled(rgba: np.ndarray, near: np.ndarray, spare: np.ndarray) -> np.ndarray
     return rgba
 
 
-def _sheet(view: View, picture: np.ndarray, warp: np.ndarray, camera: Camera, placement: Placement) -> _Sheet:
+def _sheet(
+    view: SpriteView, picture: np.ndarray, warp: np.ndarray, camera: Camera, placement: Placement
+) -> _Sheet:
     """``warp``: from the view's pixels to those of ``picture``'s target; ``picture``: the view made smaller."""
     size = picture.shape[1::-1]
     rows, cols = view.points.shape[:2]

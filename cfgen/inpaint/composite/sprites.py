@@ -46,7 +46,7 @@ _MIN_SUN = math.sin(math.radians(7.0))  # lower suns cast shadows as if they sto
 
 
 @dataclass(frozen=True)
-class View:
+class SpriteView:
     """One lit view. rgba: HxWx4 float32, premultiplied linear RGB, read-only; foot: (u, v) of the model's origin,
     pixels from the top-left corner; ppm: pixels per metre in the upright plane through the origin; points: model-frame
     positions of what is seen, (H/2)x(W/2)x3 float32, meaningless where alpha is 0."""
@@ -101,7 +101,7 @@ class Sprite:
         sun: ArrayLike = _WHITE,
         emission: ArrayLike = 1.0,
         around: Surroundings | None = None,
-    ) -> View:
+    ) -> SpriteView:
         """The stored view nearest to (azimuth, elevation) radians, lit by the sky and, when given, by a sun.
 
         sun_dir: unit vector to the sun in the model frame; sky, sun: RGB levels (module docstring); emission:
@@ -129,7 +129,7 @@ class Sprite:
             foot_u, at = rgba.shape[1] - foot_u, -at
             points = points[:, ::-1] * np.array([1, -1, 1], np.float32)
         rise = math.radians(chosen["elevation_deg"])
-        return View(rgba, (foot_u, foot_v), self.meta["ppm"], at, rise, points)
+        return SpriteView(rgba, (foot_u, foot_v), self.meta["ppm"], at, rise, points)
 
     def seen_from(self, azimuth: float, elevation: float) -> float:
         """Azimuth, radians, of the stored view that `view` takes for this one."""

@@ -15,7 +15,7 @@ from cfgen.core.errors import CfgenError, InpaintRefusedError, InputError
 from cfgen.inpaint.composite.light import estimate
 from cfgen.inpaint.diffusion import load
 from cfgen.inpaint.diffusion.canvas import canvas_size, from_canvas, mask_to_canvas, to_canvas
-from cfgen.inpaint.diffusion.load import Options, read_options, steps_short
+from cfgen.inpaint.diffusion.load import DiffusionOptions, read_options, steps_short
 from cfgen.inpaint.edit import repaint_share
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult, Setting
 from cfgen.perception.linear_light import LUMA
@@ -213,7 +213,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Engine:
+class DiffusionEngine:
     """A loaded pipeline. ``revision`` tells its weights from others; ``texts`` holds what encoding gave, by text."""
 
     pipe: Any
@@ -223,7 +223,7 @@ class Engine:
 
 #: Options that decide where and how fast, not what is painted (but for the last bits of a float).
 _TERMS = ("batch_size", "device", "offload", "compile")
-_LOADED: dict[Any, Engine] = {}
+_LOADED: dict[Any, DiffusionEngine] = {}
 
 
 class Diffusion:
@@ -232,7 +232,7 @@ class Diffusion:
     name: str
     version = "1"
     extra = "sdxl"
-    Options: ClassVar[type[Options]] = Options
+    Options: ClassVar[type[DiffusionOptions]] = DiffusionOptions
     #: canvas sides are multiples of this, and masks grow by one latent cell
     multiple: int = 64
     cell: int = 8
@@ -268,11 +268,11 @@ class Diffusion:
         """Adapters to melt in: source and weight."""
         return [(self.settings.lora, self.settings.lora_weight)] if self.settings.lora else []
 
-    def open(self) -> Engine:
+    def open(self) -> DiffusionEngine:
         """Load the pipeline."""
         raise NotImplementedError
 
-    def paint(self, engine: Engine, tasks: Sequence[Task]) -> Sequence[np.ndarray]:
+    def paint(self, engine: DiffusionEngine, tasks: Sequence[Task]) -> Sequence[np.ndarray]:
         """Pictures (H, W, 3) float32 in [0, 255] for tasks of one size and strength."""
         raise NotImplementedError
 
@@ -310,7 +310,7 @@ class Diffusion:
         """Why there is nothing to do at this strength, in one line; "" when there is."""
         return steps_short(self.settings.steps, strength)
 
-    def start(self, engine: Engine, task: Task) -> float:
+    def start(self, engine: DiffusionEngine, task: Task) -> float:
         """Share of noise that the task was started with, once it is painted."""
         return noise_at(engine.pipe.scheduler, self.settings.steps, task.strength)
 
@@ -336,7 +336,7 @@ class Diffusion:
         """Tasks of one kind go into a batch together."""
         return task.size, task.strength
 
-    def _engine(self) -> Engine:
+    def _engine(self) -> DiffusionEngine:
         """The pipeline of these options, loaded once a process; another one makes room for it."""
         key = (type(self), self.settings, self.device, self.dtype)
         if key not in _LOADED:
@@ -361,14 +361,14 @@ class Diffusion:
         return from_canvas(picture, task.start(), task.request.mask), {}
 
     def _answer(
-        self, task: Task, engine: Engine, image: np.ndarray | str, extra_report: dict[str, Any]
+        self, task: Task, engine: DiffusionEngine, image: np.ndarray | str, extra_report: dict[str, Any]
     ) -> InpaintResult | InpaintRefusedError:
         report = {**self._report(task, engine), **extra_report}
         if isinstance(image, str):
             return InpaintRefusedError(f"inpainter '{self.name}': {image}", report)
         return InpaintResult(image, None, report)
 
-    def _report(self, task: Task, engine: Engine) -> dict[str, Any]:
+    def _report(self, task: Task, engine: DiffusionEngine) -> dict[str, Any]:
         import diffusers
         import torch
 

@@ -11,7 +11,7 @@ from cfgen.inpaint.diffusion import load
 from cfgen.inpaint.diffusion.base import (
     FULL,
     Diffusion,
-    Engine,
+    DiffusionEngine,
     Task,
     schedule,
     schedule_shift,
@@ -33,7 +33,7 @@ class Editor(Diffusion):
     multiple, cell = 32, 16
     instructed = True
 
-    def open(self) -> Engine:
+    def open(self) -> DiffusionEngine:
         import diffusers
 
         weights = load.find_weights(self.name, self.settings)
@@ -41,7 +41,7 @@ class Editor(Diffusion):
         pipe = load.load_pipeline(self.name, kind, weights, self.settings, self.dtype)
         load.add_loras(self.name, pipe, self.loras())
         load.put_on(pipe, self.settings, self.device, "transformer")
-        return Engine(pipe, weights.revision)
+        return DiffusionEngine(pipe, weights.revision)
 
     def steps_run(self, task: Task) -> int:
         steps = self.settings.steps
@@ -50,10 +50,10 @@ class Editor(Diffusion):
     def too_few(self, strength: float) -> str:
         return ""
 
-    def start(self, engine: Engine, task: Task) -> float:
+    def start(self, engine: DiffusionEngine, task: Task) -> float:
         return 1.0 if task.strength >= FULL else task.strength
 
-    def mu(self, engine: Engine, tokens: int) -> float:
+    def mu(self, engine: DiffusionEngine, tokens: int) -> float:
         """What the pipeline derives from a canvas of so many tokens, to shift its sigmas by."""
         from diffusers.pipelines.flux.pipeline_flux import calculate_shift
 
@@ -62,12 +62,12 @@ class Editor(Diffusion):
         usual = (256, 4096, 0.5, 1.15)
         return float(calculate_shift(tokens, *(config.get(n, u) for n, u in zip(names, usual, strict=True))))
 
-    def _sigmas(self, engine: Engine, task: Task) -> list[float]:
+    def _sigmas(self, engine: DiffusionEngine, task: Task) -> list[float]:
         cells = [side // engine.pipe.vae_scale_factor // 2 for side in task.size]
         bend = schedule_shift(engine.pipe.scheduler, self.mu(engine, cells[0] * cells[1]))
         return schedule(self.start(engine, task), self.steps_run(task), bend)
 
-    def paint(self, engine: Engine, tasks: Sequence[Task]) -> list[np.ndarray]:
+    def paint(self, engine: DiffusionEngine, tasks: Sequence[Task]) -> list[np.ndarray]:
         import torch
 
         sigmas = self._sigmas(engine, tasks[0])
@@ -83,7 +83,7 @@ class Editor(Diffusion):
             )
         return [picture * np.float32(255) for picture in images]
 
-    def call(self, engine: Engine, tasks: Sequence[Task], **how: Any) -> Sequence[Any]:
+    def call(self, engine: DiffusionEngine, tasks: Sequence[Task], **how: Any) -> Sequence[Any]:
         """What the pipeline makes of the tasks, called with ``how`` besides."""
         images: Sequence[Any] = engine.pipe(
             **self.call_arguments(engine, tasks),
@@ -94,6 +94,6 @@ class Editor(Diffusion):
         ).images
         return images
 
-    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+    def call_arguments(self, engine: DiffusionEngine, tasks: Sequence[Task]) -> dict[str, Any]:
         """The call's arguments for prompts and guidance."""
         raise NotImplementedError

@@ -5,12 +5,12 @@ from typing import Any
 
 from pydantic import Field
 
-from cfgen.inpaint.diffusion.base import Engine, Task
+from cfgen.inpaint.diffusion.base import DiffusionEngine, Task
 from cfgen.inpaint.diffusion.editor import Editor
-from cfgen.inpaint.diffusion.load import Guidance, Options, Steps
+from cfgen.inpaint.diffusion.load import DiffusionOptions, Guidance, Steps
 
 
-class Flux2KleinOptions(Options):
+class Flux2KleinOptions(DiffusionOptions):
     model: str = "black-forest-labs/FLUX.2-klein-4B"
     steps: Steps = 4
     #: only base models, which are not distilled, heed it
@@ -28,12 +28,12 @@ class Flux2Klein(Editor):
     Options = Flux2KleinOptions
     pipeline = "Flux2KleinInpaintPipeline"
 
-    def mu(self, engine: Engine, tokens: int) -> float:
+    def mu(self, engine: DiffusionEngine, tokens: int) -> float:
         from diffusers.pipelines.flux2.pipeline_flux2_klein_inpaint import compute_empirical_mu
 
         return float(compute_empirical_mu(image_seq_len=tokens, num_steps=self.settings.steps))
 
-    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+    def call_arguments(self, engine: DiffusionEngine, tasks: Sequence[Task]) -> dict[str, Any]:
         import torch
 
         pipe = engine.pipe

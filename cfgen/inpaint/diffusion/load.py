@@ -14,12 +14,12 @@ from pydantic import Field, ValidationError
 from cfgen.core.errors import CfgenError, InputError, MissingExtraError, SetupError, warn
 from cfgen.core.record import Record
 
-O = TypeVar("O", bound="Options")  # noqa: E741 - options
+O = TypeVar("O", bound="DiffusionOptions")  # noqa: E741 - options
 Steps = Annotated[int, Field(ge=1, le=1000)]
 Guidance = Annotated[float, Field(ge=0, le=100)]
 
 
-class Options(Record):
+class DiffusionOptions(Record):
     """What can be said with ``--inpainter-options KEY=VALUE``; each model adds its own defaults."""
 
     #: a name on the Hub or a folder in diffusers' layout
@@ -127,7 +127,7 @@ def others_quiet() -> Iterator[None]:
         yield
 
 
-def pick_device(inpainter: str, options: Options) -> tuple[str, str]:
+def pick_device(inpainter: str, options: DiffusionOptions) -> tuple[str, str]:
     """Device and dtype by name.
 
     Raises:
@@ -160,7 +160,7 @@ def _index(device: str) -> int:
     return int(device.partition(":")[2] or 0)
 
 
-def find_weights(inpainter: str, options: Options) -> Weights:
+def find_weights(inpainter: str, options: DiffusionOptions) -> Weights:
     """The folder or file with the weights, downloaded where ``model`` names a repository.
 
     Raises:
@@ -170,7 +170,7 @@ def find_weights(inpainter: str, options: Options) -> Weights:
     return _download(inpainter, options) if path is None else Weights(path, fingerprint(path))
 
 
-def local_weights(inpainter: str, options: Options) -> Path | None:
+def local_weights(inpainter: str, options: DiffusionOptions) -> Path | None:
     """The folder or file that ``model`` names, or None when it is a name on the Hub.
 
     Raises:
@@ -194,7 +194,7 @@ def local_weights(inpainter: str, options: Options) -> Path | None:
     return None
 
 
-def require_weights(inpainter: str, options: Options) -> None:
+def require_weights(inpainter: str, options: DiffusionOptions) -> None:
     """Whether the weights can be had, by the small file that names their parts.
 
     Raises:
@@ -210,7 +210,7 @@ def require_weights(inpainter: str, options: Options) -> None:
         raise _not_to_be_had(inpainter, options, error) from error
 
 
-def _not_to_be_had(inpainter: str, options: Options, error: Exception) -> SetupError:
+def _not_to_be_had(inpainter: str, options: DiffusionOptions, error: Exception) -> SetupError:
     return SetupError(
         f"inpainter '{inpainter}': weights '{options.model}' cannot be had from the Hub ({one_line(error)}). "
         "Without a network, copy the folder here and give model=FOLDER; where the licence must be accepted first, "
@@ -218,7 +218,7 @@ def _not_to_be_had(inpainter: str, options: Options, error: Exception) -> SetupE
     )
 
 
-def _download(inpainter: str, options: Options) -> Weights:
+def _download(inpainter: str, options: DiffusionOptions) -> Weights:
     from diffusers import DiffusionPipeline
 
     arguments = {"revision": options.revision, "variant": options.variant}
@@ -247,7 +247,7 @@ def fingerprint(path: Path) -> str:
 
 
 def load_pipeline(
-    inpainter: str, kind: type[Any], weights: Weights, options: Options, dtype: str, **arguments: Any
+    inpainter: str, kind: type[Any], weights: Weights, options: DiffusionOptions, dtype: str, **arguments: Any
 ) -> Any:
     """A pipeline of class ``kind`` on the CPU, without progress bars; ``options.config`` also reads a single file.
 
@@ -299,7 +299,7 @@ def add_loras(inpainter: str, pipe: Any, loras: list[tuple[str, float]]) -> None
         pipe.unload_lora_weights()
 
 
-def put_on(pipe: Any, options: Options, device: str, core: str) -> None:
+def put_on(pipe: Any, options: DiffusionOptions, device: str, core: str) -> None:
     """Move the pipeline to its device, or leave it to offloading; compile its ``core`` if asked."""
     import torch
 

@@ -10,13 +10,13 @@ from PIL import Image
 from pydantic import Field
 
 from cfgen.inpaint.align import align, astray
-from cfgen.inpaint.diffusion.base import FULL, Engine, Task
+from cfgen.inpaint.diffusion.base import FULL, DiffusionEngine, Task
 from cfgen.inpaint.diffusion.canvas import from_canvas, settled, to_canvas
 from cfgen.inpaint.diffusion.editor import Editor
-from cfgen.inpaint.diffusion.load import Guidance, Options, Steps
+from cfgen.inpaint.diffusion.load import DiffusionOptions, Guidance, Steps
 
 
-class QwenImageEditOptions(Options):
+class QwenImageEditOptions(DiffusionOptions):
     model: str = "Qwen/Qwen-Image-Edit"
     steps: Steps = 40
     guidance: Guidance = 4.0
@@ -39,7 +39,7 @@ class QwenImageEdit(Editor):
 
         return settled(lambda ratio: module.calculate_dimensions(1024 * 1024, ratio)[:2], height, width)
 
-    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+    def call_arguments(self, engine: DiffusionEngine, tasks: Sequence[Task]) -> dict[str, Any]:
         guidance = self.settings.guidance
         arguments: dict[str, Any] = {"prompt": [task.prompt for task in tasks], "true_cfg_scale": guidance}
         if guidance > 1:
@@ -72,7 +72,7 @@ class QwenImageEditPlus(QwenImageEdit):
 
         return settled(lambda ratio: module.calculate_dimensions(1024 * 1024, ratio), height, width)
 
-    def call(self, engine: Engine, tasks: Sequence[Task], **how: Any) -> list[Any]:
+    def call(self, engine: DiffusionEngine, tasks: Sequence[Task], **how: Any) -> list[Any]:
         images, noises = [], how.pop("generator")
         for task, noise in zip(tasks, noises, strict=True):
             picture = Image.fromarray(task.image())
@@ -82,7 +82,7 @@ class QwenImageEditPlus(QwenImageEdit):
             images.append(engine.pipe(**arguments, image=picture, generator=noise, **how).images[0])
         return images
 
-    def _begun(self, engine: Engine, task: Task, picture: Image.Image, noise: Any) -> Any:
+    def _begun(self, engine: DiffusionEngine, task: Task, picture: Image.Image, noise: Any) -> Any:
         """The picture's latents under as much noise as the edit starts with."""
         from diffusers.utils.torch_utils import randn_tensor
 

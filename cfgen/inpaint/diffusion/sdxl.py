@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from cfgen.inpaint.diffusion import load
-from cfgen.inpaint.diffusion.base import Diffusion, Engine, Task
-from cfgen.inpaint.diffusion.load import Guidance, Options, Steps
+from cfgen.inpaint.diffusion.base import Diffusion, DiffusionEngine, Task
+from cfgen.inpaint.diffusion.load import DiffusionOptions, Guidance, Steps
 
 #: Pixels that the VAE works on at a time.
 _VAE_PIXELS = 2**20
@@ -43,7 +43,7 @@ PRESETS = {
 }
 
 
-class SdxlOptions(Options):
+class SdxlOptions(DiffusionOptions):
     model: str = "diffusers/stable-diffusion-xl-1.0-inpainting-0.1"
     steps: Steps = 30
     guidance: Guidance = 7.5
@@ -83,7 +83,7 @@ class Sdxl(Diffusion):
         preset = [(self.settings.preset_lora, 1.0)] if self.settings.preset else []
         return preset + super().loras()
 
-    def open(self) -> Engine:
+    def open(self) -> DiffusionEngine:
         import torch
         from diffusers import StableDiffusionXLInpaintPipeline as Pipeline
 
@@ -98,9 +98,9 @@ class Sdxl(Diffusion):
         pipe.unet.to(memory_format=torch.channels_last)
         pipe.vae.to(memory_format=torch.channels_last)
         load.put_on(pipe, self.settings, self.device, "unet")
-        return Engine(pipe, weights.revision)
+        return DiffusionEngine(pipe, weights.revision)
 
-    def paint(self, engine: Engine, tasks: Sequence[Task]) -> list[np.ndarray]:
+    def paint(self, engine: DiffusionEngine, tasks: Sequence[Task]) -> list[np.ndarray]:
         import torch
 
         pipe = engine.pipe
@@ -144,7 +144,7 @@ class Sdxl(Diffusion):
             pictures += list(((decoded + 1) * 127.5).clamp(0, 255).permute(0, 2, 3, 1).cpu().numpy())
         return pictures
 
-    def _texts(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+    def _texts(self, engine: DiffusionEngine, tasks: Sequence[Task]) -> dict[str, Any]:
         """The embeddings of the tasks' prompts and negative prompts; each text is encoded once a process."""
         import torch
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from cfgen.inpaint.diffusion.base import Engine, Task
+from cfgen.inpaint.diffusion.base import DiffusionEngine, Task
 from cfgen.inpaint.diffusion.editor import Editor
-from cfgen.inpaint.diffusion.load import Guidance, Options, Steps
+from cfgen.inpaint.diffusion.load import DiffusionOptions, Guidance, Steps
 
 
-class ZImageOptions(Options):
+class ZImageOptions(DiffusionOptions):
     model: str = "Tongyi-MAI/Z-Image-Turbo"
     steps: Steps = 8
     #: only models that are not distilled heed it
@@ -23,7 +23,7 @@ class ZImage(Editor):
     pipeline = "ZImageInpaintPipeline"
     instructed = False
 
-    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+    def call_arguments(self, engine: DiffusionEngine, tasks: Sequence[Task]) -> dict[str, Any]:
         texts = {"prompt_embeds": [task.prompt for task in tasks]}
         if self.settings.guidance > 0:
             texts["negative_prompt_embeds"] = [task.negative for task in tasks]

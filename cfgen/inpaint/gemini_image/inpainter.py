@@ -19,7 +19,7 @@ from cfgen.inpaint.gemini_image.postprocess import Laid, Letterbox, fit, lay
 from cfgen.inpaint.gemini_image.prompt import MOST_REWORDINGS, VERSION, write_prompt
 from cfgen.inpaint.paste import blend, weights
 from cfgen.inpaint.protocol import Answer, InpainterRequirements, InpaintRequest, InpaintResult
-from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Picture, Turn
+from cfgen.models.base import Ask, ChatTurn, JobEndedError, Model, ModelError, Picture
 from cfgen.models.batcher import Batcher
 from cfgen.models.client import Calls, Client
 from cfgen.models.gemini import Gemini, GeminiImage
@@ -208,7 +208,7 @@ class NanoBanana:
         pictures = tuple(Picture(png_bytes(box.wrap(p)), "image/png") for p in sent)
         shape = {"aspect_ratio": box.ratio, "image_size": self.options["image_size"]}
         prompts = [write_prompt(request, box, wording) for wording in range(1 + self._rewordings)]
-        return [Ask("", (Turn("user", (prompt, *pictures)),), "json", shape) for prompt in prompts]
+        return [Ask("", (ChatTurn("user", (prompt, *pictures)),), "json", shape) for prompt in prompts]
 
     async def _criticised(
         self, client: Client, request: InpaintRequest, laid: Laid, report: dict[str, Any], calls: Calls

@@ -14,7 +14,7 @@ from cfgen.geometry.camera import centre
 from cfgen.hazards.vocabulary import class_of, things
 from cfgen.inpaint.gemini_image.postprocess import Letterbox
 from cfgen.inpaint.protocol import InpaintRequest
-from cfgen.models.base import Ask, Picture, Turn
+from cfgen.models.base import Ask, ChatTurn, Picture
 from cfgen.records import Hazard, wrap_angle
 
 #: Part of the cache key: change it when a sentence changes.
@@ -204,7 +204,7 @@ class Finding:
 def question(before: bytes, after: bytes) -> Ask:
     """``before`` and ``after``: the same crop as PNG."""
     parts = ("First:", Picture(before, "image/png"), "Second:", Picture(after, "image/png"), _QUESTION)
-    return Ask(_SYSTEM, (Turn("user", parts),), "json", _SCHEMA)
+    return Ask(_SYSTEM, (ChatTurn("user", parts),), "json", _SCHEMA)
 
 
 def read_finding(text: str) -> Finding | None:

@@ -14,7 +14,7 @@ from cfgen.core.hashing import hash_image, hash_json
 from cfgen.geometry.path import path_of_plan
 from cfgen.judge.combine import combine
 from cfgen.judge.offline.change import Change, NoChangeError, find_change
-from cfgen.judge.offline.motion import Response, compare, no_response
+from cfgen.judge.offline.motion import MotionChange, compare, no_response
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.judge.settings import MOTION
@@ -76,7 +76,7 @@ def measure(item: JudgeItem) -> Vote:
     )
 
 
-def score_waypoints(response: Response, undrivable: str = "") -> tuple[Score, str]:
+def score_waypoints(response: MotionChange, undrivable: str = "") -> tuple[Score, str]:
     """The score and one sentence why. ``undrivable``: why the modified plan is no response at all, or ""."""
     if not response.distinct:
         return 0, "The two trajectories cannot be told apart."

@@ -6,7 +6,7 @@ import numpy as np
 
 from cfgen.geometry.camera import project
 from cfgen.geometry.coherence import incoherent
-from cfgen.geometry.driving import Start, drive
+from cfgen.geometry.driving import CarState, drive
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import path_of_plan, travelled
 from cfgen.geometry.trajectory import speeds
@@ -20,7 +20,7 @@ _CAR = np.array([(-1.0, -0.95), (3.8, -0.95), (3.8, 0.95), (-1.0, 0.95)])
 
 
 @dataclass(frozen=True)
-class Response:
+class MotionChange:
     """What the modified plan does differently before it comes to the changed place.
 
     Attributes:
@@ -51,7 +51,7 @@ class Response:
         )
 
 
-def compare(original: Plan, modified: Plan, base: np.ndarray) -> Response:
+def compare(original: Plan, modified: Plan, base: np.ndarray) -> MotionChange:
     """As far as the shorter plan goes. ``base`` (M, 2): ground points of the element, m; (0, 2) when there are none."""
     n = min(len(original.waypoints), len(modified.waypoints))
     a, b = np.array(original.waypoints)[:n], np.array(modified.waypoints)[:n]
@@ -67,7 +67,7 @@ def compare(original: Plan, modified: Plan, base: np.ndarray) -> Response:
     change = (vb - va)[before]
     at_original = np.interp(near, along, va) if near < along[-1] else va[-1]
     offset = float(l_b[end])
-    return Response(
+    return MotionChange(
         distinct=distinct,
         slowed=float(max(-change.min(), 0.0)),
         held_back=float((along - modified_along)[end]),
@@ -108,7 +108,7 @@ def _gap(offset: float, low: float, high: float) -> float:
 def no_response(item: JudgeItem) -> str:
     """Why the modified plan could answer nothing, "" if it could: undrivable, far to the side, or off the road."""
     original, modified = (np.array(plan.waypoints) for plan in (item.original_plan, item.modified_plan))
-    start = item.start or Start(float(speeds(original)[0]))
+    start = item.start or CarState(float(speeds(original)[0]))
     if why := incoherent(modified, start):
         return f"no car drives like that, {why}"
     if aside := far_aside(modified, original):
@@ -137,7 +137,7 @@ def far_aside(modified: Array, original: Array) -> float:
     return float(aside[off].max()) if off.any() else 0.0
 
 
-def leaves_road(modified: Array, original: Array, start: Start, view: SceneView, camera: Camera) -> bool:
+def leaves_road(modified: Array, original: Array, start: CarState, view: SceneView, camera: Camera) -> bool:
     """Whether the car that follows ``modified`` (N, 3) is off the road at three waypoints or more.
 
     Off it is where nothing under the car is seen as road while the original's way beside it is: what is hidden, out of

@@ -13,7 +13,7 @@ import numpy as np
 from cfgen.core.hashing import hash_json
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.trace import Asker, TraceItem, TraceReply, read_fields
-from cfgen.models.base import Ask, Form, Turn
+from cfgen.models.base import Ask, ChatTurn, Form
 from cfgen.models.untrusted_text import MAX_CHARS
 from cfgen.records import Edge
 
@@ -124,15 +124,15 @@ class FaithfulnessRubric:
 
     async def check_trace(self, asker: Asker, key: str, item: TraceItem) -> TraceReply:
         """All five edges at once; asked a second time when the first reply cannot be read."""
-        question = Turn("user", await asker.shown(self.prompt(item)))
+        question = ChatTurn("user", await asker.shown(self.prompt(item)))
         first = await self._reply(asker, key, (question,))
         if first.usable or not first.raw:
             return first
-        again = Turn("user", (self.again(first.reason),))
-        second = await self._reply(asker, key, (question, Turn("model", (first.raw,)), again))
+        again = ChatTurn("user", (self.again(first.reason),))
+        second = await self._reply(asker, key, (question, ChatTurn("model", (first.raw,)), again))
         return second if second.usable else first
 
-    async def _reply(self, asker: Asker, key: str, turns: tuple[Turn, ...]) -> TraceReply:
+    async def _reply(self, asker: Asker, key: str, turns: tuple[ChatTurn, ...]) -> TraceReply:
         ask = Ask(self.system(), turns, asker.form, self.schema, key)
         text, none = await asker.answer(ask, lambda text: self.parse(text, asker.id).usable)
         return self.parse(text, asker.id) if text else none

@@ -15,7 +15,7 @@ import numpy as np
 from cfgen.core.hashing import hash_json
 from cfgen.core.sanitize import plain_text
 from cfgen.judge.protocol import RubricId
-from cfgen.models.base import Ask, Form, Picture, Turn
+from cfgen.models.base import Ask, ChatTurn, Form, Picture
 from cfgen.models.untrusted_text import MAX_CHARS, quote
 from cfgen.records import Camera, Claims, Edge, Fault, Trace
 from cfgen.render.bev import bev
@@ -203,7 +203,7 @@ class OneWordRubric(Generic[Answer]):
         self, asker: Asker, key: str, parts: Sequence[str | np.ndarray]
     ) -> tuple[Answer | None, TraceReply]:
         """What the model's word means and its reply; None, with the reason in the reply, where it cannot be read."""
-        ask = Ask(self.wording, (Turn("user", await asker.shown(parts)),), "tags", _FREE, key)
+        ask = Ask(self.wording, (ChatTurn("user", await asker.shown(parts)),), "tags", _FREE, key)
         text, none = await asker.answer(ask, lambda text: self.parse(text) is not None)
         meaning = self.parse(text)
         *choices, last = (word.upper() for word in self.words)

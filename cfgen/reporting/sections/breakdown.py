@@ -7,7 +7,7 @@ from cfgen.metrics.breakdown import Group, axes_of, breakdown, dose_response, pa
 from cfgen.metrics.intervals import Events, Rate
 from cfgen.records import DIMENSIONS, Dimension
 from cfgen.reporting.data import ReportData, judged
-from cfgen.reporting.drawing import Drawing, Series, curve_chart, rows_chart
+from cfgen.reporting.drawing import Series, SvgCanvas, curve_chart, rows_chart
 from cfgen.reporting.section import Plot, Section, Table
 
 #: (planner, score) -> its groups along one axis
@@ -85,7 +85,7 @@ def _rates(groups_of: Groups, planner: str, score: str, labels: list[str]) -> li
     return [by_label.get(label) for label in labels]
 
 
-def _chart(axis: str, labels: list[str], groups_of: Groups, score: str, width: float) -> Drawing:
+def _chart(axis: str, labels: list[str], groups_of: Groups, score: str, width: float) -> SvgCanvas:
     visible = labels if axis in _MEASURED else _large(labels, groups_of)
     planners = list(dict.fromkeys(p for p, _ in groups_of))
     series = [Series(p, _rates(groups_of, p, score, visible)) for p in planners]

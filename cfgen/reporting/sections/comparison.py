@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from cfgen.metrics.compare import Pair, cases_needed, compare_all
+from cfgen.metrics.compare import PairedRuns, cases_needed, compare_all
 from cfgen.records import DIMENSIONS
 from cfgen.reporting.data import ReportData, judged
 from cfgen.reporting.section import Section, Table, points
@@ -19,7 +19,7 @@ def paired_section(data: ReportData) -> Section:
     if len(planners) < 2:
         return Section("paired", "Planner against planner")
     events = {d: {p: hits for p in planners if (hits := judged(data, p, "hazard", d))} for d in DIMENSIONS}
-    pairs: dict[str, list[Pair]] = {d: compare_all(events[d], data.blocks[0]) for d in DIMENSIONS}
+    pairs: dict[str, list[PairedRuns]] = {d: compare_all(events[d], data.blocks[0]) for d in DIMENSIONS}
     judged_by = [d for d in DIMENSIONS if any(pair.difference.n for pair in pairs[d])]
     score = judged_by[-1] if judged_by else DIMENSIONS[-1]
     leading = pairs[score]
@@ -36,7 +36,7 @@ def paired_section(data: ReportData) -> Section:
     )
 
 
-def _table(pairs: dict[str, list[Pair]]) -> tuple[Table, ...]:
+def _table(pairs: dict[str, list[PairedRuns]]) -> tuple[Table, ...]:
     rows = [
         {
             "first": pair.first,
@@ -67,7 +67,7 @@ def _needed(gap: float, discordant: float, tests: int) -> str:
     return "-" if cases is None else str(cases)
 
 
-def _power_table(pairs: list[Pair], score: str) -> Table:
+def _power_table(pairs: list[PairedRuns], score: str) -> Table:
     """The observed share of discordant cases, where there is one, comes first."""
     discordant = [(p.first_only + p.second_only) / p.difference.n for p in pairs if p.difference.n]
     observed = sorted(discordant)[len(discordant) // 2] if any(discordant) else None

@@ -11,7 +11,7 @@ import numpy as np
 from cfgen.core.disk_backed import DiskList
 from cfgen.core.faults import contained, fault_of
 from cfgen.core.registry import first_line
-from cfgen.geometry.driving import Drive
+from cfgen.geometry.driving import DrivenPlan
 from cfgen.metrics.intervals import Rate
 from cfgen.metrics.kinematics import Encounter, displacement_errors, reached_after_s
 from cfgen.metrics.registry import METRICS, Metric, mean, measure, over_repeats
@@ -88,7 +88,7 @@ def encounters(data: ReportData, planner: str) -> Iterator[tuple[str, list[Met]]
         yield arm, each
 
 
-def _met(data: ReportData, planner: str, arm: str, key: Key, driven: Drive, shorter: float) -> Met:
+def _met(data: ReportData, planner: str, arm: str, key: Key, driven: DrivenPlan, shorter: float) -> Met:
     """``shorter``: the shorter plan of both arms as a share of this one."""
     met, scene = data.met(planner, arm, key), data.scenes[data.scene_of[key[0]]]
     horizon = met.horizon_s * shorter

@@ -9,7 +9,7 @@ from cfgen.metrics.intervals import Difference, Rate
 from cfgen.metrics.success import Floor, SuccessRow, above_floor, success_row
 from cfgen.records import CONTROLS, DIMENSIONS, Dimension, FloorKind, judged_as
 from cfgen.reporting.data import ReportData, credited_contact, judged, measured
-from cfgen.reporting.drawing import Drawing, Series, rows_chart
+from cfgen.reporting.drawing import Series, SvgCanvas, rows_chart
 from cfgen.reporting.section import Plot, Section, Table, points
 
 #: What counts as an event: a judge's dimension, or the trajectory alone.
@@ -194,7 +194,7 @@ def _rate(rate: Rate | None) -> str:
     return "-" if rate is None or rate.value is None else f"{rate.percent()} ({rate.n})"
 
 
-def _chart(floors: Floors, ranked: list[str], event: Event, width: float) -> Drawing:
+def _chart(floors: Floors, ranked: list[str], event: Event, width: float) -> SvgCanvas:
     planners = [p for p in ranked if (p, event) in floors]
     arms = [arm for arm in CONTROLS if any(arm in floors[p, event].controls for p in planners)]
     series = [Series("hazard", [floors[p, event].hazard for p in planners])]

@@ -29,7 +29,7 @@ from cfgen.perception.camera import (
     read_lane_lines,
     typical,
 )
-from cfgen.perception.protocol import Frame, Perceiver
+from cfgen.perception.protocol import CameraFrame, Perceiver
 from cfgen.perception.road_check import road_end
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera
@@ -221,7 +221,7 @@ def _views(start: Camera, images: Iterable[np.ndarray], perceiver: Perceiver | N
         return []
     s = np.arange(0.0, 100.0, 0.5)
     straight = EgoPath(s, np.column_stack([s, np.zeros_like(s)]), np.zeros_like(s), 0.0)
-    return [view for image in images for view in perceiver.perceive([Frame(image, start, straight)])]
+    return [view for image in images for view in perceiver.perceive([CameraFrame(image, start, straight)])]
 
 
 def _clues(start: Camera, values: _Values, lines: LaneReading, views: Sequence[SceneView]) -> list[Clue]:

@@ -16,7 +16,7 @@ from cfgen.perception.protocol import Perceiver
 from cfgen.scenes.drive import Drive, Opener, Picture, Stream, raised, speeds_of
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.camera_options import CameraOptions, Fov, Height, Yaw, camera_for
-from cfgen.scenes.readers.sources import Shard, license_of, refused, shards_of, unlisted
+from cfgen.scenes.readers.sources import DataShard, license_of, refused, shards_of, unlisted
 from cfgen.scenes.readers.traffic import from_quaternion
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ _HINT = "name the columns with --options"
 
 
 class _Row(NamedTuple):
-    shard: Shard
+    shard: DataShard
     row: int
     t: float
     pose: Sequence[float]
@@ -87,7 +87,7 @@ class HuggingFace:
         opener_list = [Opener(name, partial(self._drive, name, rows)) for name, rows in drives.items()]
         return [*opener_list, *unreadable, *unlisted(self._troubles)]
 
-    def _rows(self, shard: Shard) -> Iterator[tuple[str, _Row]]:
+    def _rows(self, shard: DataShard) -> Iterator[tuple[str, _Row]]:
         column_names = set(shard.schema.names)
         columns = {
             what: self._column(shard, column_names, what, usual_names, needed)
@@ -110,7 +110,7 @@ class HuggingFace:
                 yield name, _Row(shard, row, float(t[row]), pose, speed)
 
     def _column(
-        self, shard: Shard, columns: set[str], what: str, usual_names: Sequence[str], needed: bool
+        self, shard: DataShard, columns: set[str], what: str, usual_names: Sequence[str], needed: bool
     ) -> list[str]:
         """The columns asked for, else those with a common name."""
         for names in [self._asked[what]] if self._asked[what] else usual_names:
@@ -124,7 +124,7 @@ class HuggingFace:
             )
         return []
 
-    def _image(self, shard: Shard) -> str:
+    def _image(self, shard: DataShard) -> str:
         candidates = (
             [self._asked["image"]] if self._asked["image"] in shard.schema.names else shard.image_columns()
         )

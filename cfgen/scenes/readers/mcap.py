@@ -18,7 +18,7 @@ from cfgen.core.files import check_no_pipe, reading
 from cfgen.geometry.camera import mounted
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Picture, Stream, identifier, speeds_of
-from cfgen.scenes.readers.motion import Motion, Track, motion_along, turned_to_earth
+from cfgen.scenes.readers.motion import FittedMotion, PositionTrack, motion_along, turned_to_earth
 from cfgen.scenes.readers.sources import is_visible, unlisted, walk
 from cfgen.scenes.readers.traffic import (
     axes,
@@ -333,7 +333,7 @@ class Mcap:
             what, "name the front camera's with --options images=" if cameras else "record them too"
         )
 
-    def _motion(self, bag: Bag, start: int) -> tuple[Motion, str]:
+    def _motion(self, bag: Bag, start: int) -> tuple[FittedMotion, str]:
         """The motion of the base frame, and its name ("" where the bag has none)."""
         odometry = bag.one_of(self._odometry, "odometry", ODOMETRY)
         fixes = bag.one_of(self._fixes, "fixes", FIX)
@@ -342,14 +342,16 @@ class Mcap:
         fix_table = _known(bag.messages(fixes), start) if fixes else np.zeros((0, 3))
         if not odometry:
             rows = ((t, latitude, longitude, None) for t, latitude, longitude in fix_table.tolist())
-            return motion_along(Track.of(f"{bag.name}: topic '{fixes}'", rows)), ""
+            return motion_along(PositionTrack.of(f"{bag.name}: topic '{fixes}'", rows)), ""
         messages = bag.messages(odometry)
         with bag.reading(odometry, "poses"):
             t, poses = (np.array([row.stamp for row in messages]) - start) / 1e9, _poses(messages)
             v = np.array([float(row.content.twist.twist.linear.x) for row in messages])
             v = v if np.abs(v).max() > 1e-6 else speeds_of(t, poses)  # many leave the twist empty
             place = turned_to_earth(t, poses[:, :2, 3], fix_table[:, 0], fix_table[:, 1:])
-        return Motion(t, poses, v, motion_known=True, place=place), str(messages[0].content.child_frame_id)
+        return FittedMotion(t, poses, v, motion_known=True, place=place), str(
+            messages[0].content.child_frame_id
+        )
 
     def _stream(self, bag: Bag, topic: str, base: str, start: int, index: int) -> Stream:
         info = self._info(bag, topic)

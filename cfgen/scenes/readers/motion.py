@@ -30,7 +30,7 @@ FEWEST_FIXES = 5
 
 
 @dataclass(frozen=True)
-class Motion:
+class FittedMotion:
     """t, poses, v (T,), (T, 4, 4), (T,) and what else :class:`cfgen.scenes.drive.Drive` takes of a motion."""
 
     t: Array
@@ -70,7 +70,7 @@ def without_leaps(t: Array, fixes: Array) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Track:
+class PositionTrack:
     """``t`` (T,) s: from the first frame, or UTC since 1970 where ``absolute``; ``fixes`` (T, 2) latitude and
     longitude, degrees; ``v`` (T,) m/s, NaN where not told.
 
@@ -85,7 +85,9 @@ class Track:
     epoch: float | None = None
 
     @classmethod
-    def of(cls, by: str, rows: Iterable[tuple[float, float, float, float | None]], **fields: Any) -> "Track":
+    def of(
+        cls, by: str, rows: Iterable[tuple[float, float, float, float | None]], **fields: Any
+    ) -> "PositionTrack":
         """Of rows (t, latitude, longitude, speed), one for each time. Rows without a fix, and fixes that leap, are left
         out and counted.
 
@@ -111,7 +113,7 @@ class Track:
         return cls(by, kept[:, 0], kept[:, 1:3], kept[:, 3], **fields)
 
 
-def motion_along(track: Track) -> Motion:
+def motion_along(track: PositionTrack) -> FittedMotion:
     """The motion at 10 Hz, in a flat world, x to the east, y to the north; the heading is the direction of travel.
     Speeds are those that the track tells, where it does."""
     from scipy.interpolate import make_smoothing_spline  # slow to import
@@ -129,7 +131,7 @@ def motion_along(track: Track) -> Motion:
     told = np.isfinite(track.v)
     if told.sum() >= FEWEST_FIXES:
         speed = np.interp(grid, track.t[told], track.v[told])
-    return Motion(
+    return FittedMotion(
         grid,
         raised(np.column_stack([position, theta])),
         speed,
@@ -173,7 +175,7 @@ _DJI = re.compile(r"GPS\s*\(\s*(-?\d+\.\d+)\s*,\s*(-?\d+\.\d+)")
 _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*(km/h|kmh|mph|m/s)", re.IGNORECASE)
 
 
-def inside(video: Path) -> Track | None:
+def inside(video: Path) -> PositionTrack | None:
     """GPS that GoPro, BlackVue and CAMM cameras keep in the video, by mapillary_tools; of others, such as Garmin and
     Viofo, by ExifTool where that is installed. None where there is none.
 
@@ -202,7 +204,7 @@ def inside(video: Path) -> Track | None:
     first = points[0]
     start = first.get_gps_epoch_time()
     rows = ((p.time, p.lat, p.lon, getattr(p, "ground_speed", None)) for p in points)
-    return Track.of(by, rows, epoch=None if start is None else start - first.time)
+    return PositionTrack.of(by, rows, epoch=None if start is None else start - first.time)
 
 
 def _by_exiftool(video: Path) -> list[Any]:
@@ -226,13 +228,13 @@ def _by_exiftool(video: Path) -> list[Any]:
     ]
 
 
-def from_file(path: Path) -> Track:
+def from_file(path: Path) -> PositionTrack:
     """A GPX, SRT or CSV file.
 
     Raises:
         InputError: none of these, or not as expected.
     """
-    readers: dict[str, Callable[[Path], Track]] = {".gpx": _gpx, ".srt": _srt, ".csv": _csv}
+    readers: dict[str, Callable[[Path], PositionTrack]] = {".gpx": _gpx, ".srt": _srt, ".csv": _csv}
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise InputError(f"{path}: expected GPS as .gpx, .srt or .csv, or the words inside or none")
@@ -257,7 +259,7 @@ def _text(path: Path) -> str:
         raise InputError(f"{path}: expected text in UTF-8, found {stand_in(path) or error}") from error
 
 
-def _gpx(path: Path) -> Track:
+def _gpx(path: Path) -> PositionTrack:
     import gpxpy
 
     try:
@@ -266,10 +268,10 @@ def _gpx(path: Path) -> Track:
         raise InputError(f"{path}: expected a GPX file, found {error}") from error
     points = [point for track in gpx.tracks for part in track.segments for point in part.points]
     rows = [(p.time.timestamp(), p.latitude, p.longitude, p.speed) for p in points if p.time]
-    return Track.of(path.name, rows, absolute=True)
+    return PositionTrack.of(path.name, rows, absolute=True)
 
 
-def _srt(path: Path) -> Track:
+def _srt(path: Path) -> PositionTrack:
     text = _text(path)
     rows = []
     cues = list(_CUE.finditer(text))
@@ -280,7 +282,7 @@ def _srt(path: Path) -> Track:
         if place := _place_in(words):
             speed = _SPEED.search(words)
             rows.append((t, *place, float(speed[1]) * _UNITS[speed[2].lower()] if speed else None))
-    return Track.of(path.name, rows)
+    return PositionTrack.of(path.name, rows)
 
 
 def _place_in(words: str) -> tuple[float, float] | None:
@@ -298,7 +300,7 @@ def _place_in(words: str) -> tuple[float, float] | None:
     return values[0], values[1]
 
 
-def _csv(path: Path) -> Track:
+def _csv(path: Path) -> PositionTrack:
     rows = _csv_rows(path)
     columns = {name.strip().lower(): name for name in next(iter(rows), {})}
     usual = (
@@ -321,7 +323,7 @@ def _csv(path: Path) -> Track:
             raise InputError(
                 f"{path}: row {number}: expected times, degrees and m/s, found {error}"
             ) from error
-    return Track.of(path.name, fixes, absolute=bool(fixes) and fixes[0][0] > 1e8)
+    return PositionTrack.of(path.name, fixes, absolute=bool(fixes) and fixes[0][0] > 1e8)
 
 
 def _csv_time(text: str) -> float:
@@ -359,7 +361,9 @@ def created(video: Path) -> float | None:
     return seconds + _MP4_EPOCH if seconds else None
 
 
-def on_the_videos_clock(track: Track, start: float | None, length_s: float, offset_s: float) -> Track:
+def on_the_videos_clock(
+    track: PositionTrack, start: float | None, length_s: float, offset_s: float
+) -> PositionTrack:
     """The track with times from the first frame.
 
     Args:
@@ -390,14 +394,14 @@ def on_the_videos_clock(track: Track, start: float | None, length_s: float, offs
 _CSV_SPEEDS = {"speed": 1.0, "speed_mps": 1.0, "speed_kmh": 1 / 3.6}
 
 
-def constant(times: Array, speed: float) -> Motion:
+def constant(times: Array, speed: float) -> FittedMotion:
     """Straight on at one speed."""
     t = np.arange(times[0], times[-1] + 0.1, 0.1)
     v = np.full(len(t), speed)
-    return Motion(t, raised(integrated(t, v, np.zeros(len(t)))), v, motion_known=False)
+    return FittedMotion(t, raised(integrated(t, v, np.zeros(len(t)))), v, motion_known=False)
 
 
-def measured(camera: Camera, times: Array, read: Callable[[int], Image]) -> Motion:
+def measured(camera: Camera, times: Array, read: Callable[[int], Image]) -> FittedMotion:
     """In the frames themselves; ``read`` gives the i-th one. One that cannot be read, or is of another size, is left
     out."""
 
@@ -418,10 +422,10 @@ def measured(camera: Camera, times: Array, read: Callable[[int], Image]) -> Moti
     if motion is None:
         return constant(times, SETTINGS.usual_mps)
     poses = raised(integrated(motion.t, motion.v, motion.yaw_rate))
-    return Motion(motion.t, poses, motion.v, motion_known=False, fit=motion.fit)
+    return FittedMotion(motion.t, poses, motion.v, motion_known=False, fit=motion.fit)
 
 
-def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> Motion | None:
+def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> FittedMotion | None:
     """By the GPS in the video, or in a file beside it; None where there is none, or none is wanted.
 
     Args:
@@ -451,7 +455,7 @@ def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> Motion | Non
     return motion
 
 
-def _found(video: Path, gps: str) -> Track | None:
+def _found(video: Path, gps: str) -> PositionTrack | None:
     if video.is_file():
         try:
             if track := inside(video):
@@ -470,7 +474,7 @@ def _found(video: Path, gps: str) -> Track | None:
     return next((from_file(path) for path in siblings if path.is_file()), None)
 
 
-def from_csv(path: Path, times: Array) -> Motion:
+def from_csv(path: Path, times: Array) -> FittedMotion:
     """A file of speeds, and yaw rates if known, that covers the video.
 
     Raises:
@@ -498,7 +502,7 @@ def from_csv(path: Path, times: Array) -> Motion:
             f"{path}: expected speeds from {times[0]:g} to {times[-1]:g} s, the video's length, "
             f"found {t[0]:g} to {t[-1]:g} s; t counts from the first frame"
         )
-    return Motion(t, raised(integrated(t, v, yaw_rate)), v, motion_known=bool(yaw_rates))
+    return FittedMotion(t, raised(integrated(t, v, yaw_rate)), v, motion_known=bool(yaw_rates))
 
 
 def integrated(t: Array, v: Array, yaw_rate: Array) -> Array:

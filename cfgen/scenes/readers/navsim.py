@@ -37,7 +37,7 @@ CITIES = {
 FrameInfo = dict[str, Any]
 
 
-class Navsim:
+class NavsimLogs:
     """A log (.pkl) or a folder of logs (navsim_logs/<split>, meta_datas/<split>).
 
     The data set's ego origin is the middle of the rear axle; axle_height_m brings it down to the road. Frames carry one

@@ -221,7 +221,7 @@ def _orientation(path: Path) -> int:
 _AGAIN = "download or save the data set again"
 
 
-class Shard:
+class DataShard:
     """One file of rows in the data set ``root``; only what is asked for is read. A Parquet file is open for as long as
     that takes."""
 
@@ -324,7 +324,7 @@ class Shard:
         return reading(self.path, "a table (Parquet or Arrow)", _AGAIN)
 
 
-def shards_of(source: Path, troubles: list[OSError]) -> list[Shard]:
+def shards_of(source: Path, troubles: list[OSError]) -> list[DataShard]:
     """The files at or below ``source``, sorted.
 
     Raises:
@@ -336,7 +336,7 @@ def shards_of(source: Path, troubles: list[OSError]) -> list[Shard]:
         raise MissingExtraError("reader 'hugging-face'", "hugging-face", error) from error
     root = (source if source.is_dir() else source.parent).resolve()
     if source.is_file():
-        return [Shard(source, root)]
+        return [DataShard(source, root)]
     shards = [
         folder / name
         for folder, names in walk(source, troubles)
@@ -348,7 +348,7 @@ def shards_of(source: Path, troubles: list[OSError]) -> list[Shard]:
             f"{source}: expected Parquet files, or a folder that save_to_disk wrote, found none; download the "
             "data set first, nothing is downloaded here"
         )
-    return [Shard(path, root) for path in sorted(shards)]
+    return [DataShard(path, root) for path in sorted(shards)]
 
 
 def license_of(source: Path) -> str:

@@ -13,7 +13,7 @@ from cfgen.core.files import check_no_pipe
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
-class Message:
+class ProtoMessage:
     """An encoded message. Fields are taken by their numbers; those that are not asked for are skipped.
 
     Raises (all methods):
@@ -29,12 +29,12 @@ class Message:
             if field == number:
                 yield value
 
-    def message(self, number: int) -> "Message":
+    def message(self, number: int) -> "ProtoMessage":
         """The (first) message in a field; an empty one where it is left out."""
-        return Message(next((v for v in self.all(number) if isinstance(v, memoryview)), memoryview(b"")))
+        return ProtoMessage(next((v for v in self.all(number) if isinstance(v, memoryview)), memoryview(b"")))
 
-    def messages(self, number: int) -> list["Message"]:
-        return [Message(value) for value in self.all(number) if isinstance(value, memoryview)]
+    def messages(self, number: int) -> list["ProtoMessage"]:
+        return [ProtoMessage(value) for value in self.all(number) if isinstance(value, memoryview)]
 
     def integer(self, number: int) -> int:
         """0 where it is left out."""
@@ -78,9 +78,9 @@ class RecordFile:
     def __len__(self) -> int:
         return len(self._places)
 
-    def __getitem__(self, index: int) -> Message:
+    def __getitem__(self, index: int) -> ProtoMessage:
         start, length = self._places[index]
-        return Message(self._data[start : start + length])
+        return ProtoMessage(self._data[start : start + length])
 
     @cached_property
     def _data(self) -> memoryview:

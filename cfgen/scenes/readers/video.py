@@ -14,7 +14,7 @@ from cfgen.records import Camera
 from cfgen.scenes.drive import MEASURED, Drive, Opener, Stream
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.camera_options import CameraOptions, Fov, Height, Yaw, camera_for
-from cfgen.scenes.readers.motion import Motion, by_gps, constant, from_csv, measured
+from cfgen.scenes.readers.motion import FittedMotion, by_gps, constant, from_csv, measured
 from cfgen.scenes.readers.sources import VideoFrames, image_files, openers, size_of, upright
 
 Array = NDArray[np.float64]
@@ -99,7 +99,7 @@ class VideoReader:
         height, width = video.read(0).shape[:2]
         return video.read, video.count, (width, height), float(self._fps or video.fps)
 
-    def _motion(self, camera: Camera, times: Array, read: Callable[[int], Image | Path]) -> Motion:
+    def _motion(self, camera: Camera, times: Array, read: Callable[[int], Image | Path]) -> FittedMotion:
         if self._speed is None:
             if motion := by_gps(self._source, times, self._gps, self._gps_offset_s):
                 return motion

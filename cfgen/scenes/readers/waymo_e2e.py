@@ -14,7 +14,7 @@ from cfgen.core.files import reading
 from cfgen.records import Camera, Scene
 from cfgen.scenes.drive import HISTORY_S, Drive, Moment, Opener, Picture, Stream, raised
 from cfgen.scenes.readers.sources import refused, unlisted, walk
-from cfgen.scenes.readers.tfrecord import Message, RecordFile
+from cfgen.scenes.readers.tfrecord import ProtoMessage, RecordFile
 from cfgen.scenes.readers.traffic import axes, calibrated, lowered
 
 Array = NDArray[np.float64]
@@ -143,7 +143,7 @@ class _Instant:
         scene, images = moment.cut(list(frame_times))
         return scene.model_copy(update={"scene_id": self.scene_id}), images
 
-    def _drive(self, record: Message, number: int) -> Drive:
+    def _drive(self, record: ProtoMessage, number: int) -> Drive:
         """The motion around this frame, and every frame of the segment on its clock."""
         t, flat, v = _motion(record.message(_PAST), record.message(_FUTURE))
         places = self.segment.places
@@ -163,7 +163,7 @@ class _Instant:
             extra={"intent": _INTENTS[intent] if intent < len(_INTENTS) else _INTENTS[0]},
         )
 
-    def _camera(self, record: Message, name: str) -> Camera:
+    def _camera(self, record: ProtoMessage, name: str) -> Camera:
         calibrations = record.message(_FRAME).message(_CONTEXT).messages(_CALIBRATIONS)
         matches = [each for each in calibrations if each.integer(_NAME) == _CAMERAS.index(name)]
         if not matches:
@@ -195,7 +195,7 @@ def _picture(places: list[_Place], camera: str, index: int) -> bytes:
         raise ValueError("none")
 
 
-def _motion(past: Message, future: Message) -> tuple[Array, Array, Array]:
+def _motion(past: ProtoMessage, future: ProtoMessage) -> tuple[Array, Array, Array]:
     """Times (T,), x, y, theta (T, 3) and speeds (T,): past states end at 0 s, future ones begin after it."""
     before, after = (
         np.column_stack([states.numbers(axis, "<f4") for axis in (_X, _Y)]) for states in (past, future)

@@ -10,7 +10,7 @@ from cfgen.geometry.camera import mounted, project
 from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.inpainter import MAX_TURN, Composite
 from cfgen.inpaint.composite.reproject import reproject
-from cfgen.inpaint.composite.sprites import View
+from cfgen.inpaint.composite.sprites import SpriteView
 from cfgen.inpaint.edit import EditJob, make_edits
 from cfgen.records import Camera, Placement, Size
 from tests.inpaint.composite.test_composite import (
@@ -47,7 +47,7 @@ def made_view():
         rgba[(y > left) & (y < right) & (z > 0) & (z < top)] = (*colour, 1.0)
         there = (at_y > left) & (at_y < right) & (at_z > 0) & (at_z < top)
         points[there] = np.stack([np.full_like(at_y, near), at_y, at_z], -1)[there]
-    return View(rgba, foot, PPM, 0.0, math.radians(3), points)
+    return SpriteView(rgba, foot, PPM, 0.0, math.radians(3), points)
 
 
 def placed(distance):
@@ -103,7 +103,7 @@ def test_a_slanted_wall_stays_whole_where_it_turns_towards_the_camera(yaw):
             points[there] = np.stack([1.5 * y, y, z], -1)[there]
         else:
             rgba[there] = (*BLUE, 1.0)
-    view = View(rgba, foot, PPM, 0.0, math.radians(3), points)
+    view = SpriteView(rgba, foot, PPM, 0.0, math.radians(3), points)
     drawn = reproject(view, CAMERA, placed(9.0).model_copy(update={"yaw": math.pi + yaw}))
     inner = cv2.erode(cv2.morphologyEx(drawn[..., 3], cv2.MORPH_CLOSE, np.ones((9, 9))), np.ones((5, 5)))
     assert (inner > 0.9).sum() > 15_000

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 
 from cfgen.inpaint.protocol import InpaintRequest, Setting
-from cfgen.inpaint.region import View, crop_box, project_mask, seen_by
+from cfgen.inpaint.region import FrameView, crop_box, project_mask, seen_by
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.records import Hazard, Size
 from tests.inpaint.test_inpaint import make_placement, make_scene
@@ -42,7 +42,7 @@ def request(seed=1, x=15.0, **more):
     placement = seen_by(camera, make_placement(x=x, yaw=3.1))
     mask = project_mask(camera, placement, needs.shadow)
     x0, y0, x1, y1 = crop = crop_box(mask, needs)
-    view = View(("front", 0.0), camera, placement, crop, mask[y0:y1, x0:x1])
+    view = FrameView(("front", 0.0), camera, placement, crop, mask[y0:y1, x0:x1])
     given = {
         "image": view.cut(image),
         "mask": view.mask,
