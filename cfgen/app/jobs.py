@@ -160,7 +160,7 @@ class JobQueue:
         work: Work,
         on_done: Callable[[Any], Any] = lambda result: result,
     ) -> Job:
-        """Begin ``work`` in the process of ``worker``, behind what waits there; ``then`` is done here at the end."""
+        """Begin ``work`` in the process of ``worker``, behind what waits there; ``on_done`` gets its result, here."""
         job = Job(kind, who, worker, words)
         with self._lock:
             queued = [j for j in self._jobs.values() if j.worker == worker and j.state in _OPEN]

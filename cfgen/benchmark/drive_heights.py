@@ -9,7 +9,6 @@ from pathlib import Path
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import write_bytes
 from cfgen.core.hashing import canonical_json, hash_json
-from cfgen.metrics.intervals import recording_of
 from cfgen.perception.camera import TOLD
 from cfgen.perception.scene_camera import (
     DriveHeight,
@@ -21,7 +20,7 @@ from cfgen.perception.scene_camera import (
 )
 from cfgen.perception.settings import CAMERA
 from cfgen.perception.views import Views
-from cfgen.records import Scene
+from cfgen.records import Scene, recording_of
 from cfgen.scenes.folder import SceneFolder, load_scene
 
 #: Most scenes of a drive whose front frame is looked at, evenly over it; and folders that are read to find them.

@@ -8,10 +8,9 @@ import numpy as np
 
 from cfgen.core.errors import CfgenError
 from cfgen.geometry.frames import whole_motion
-from cfgen.metrics.intervals import recording_of
 from cfgen.perception.light import LightClues, neighbor_clues
 from cfgen.perception.settings import LIGHT
-from cfgen.records import Scene
+from cfgen.records import Scene, recording_of
 from cfgen.scenes.folder import load_scene
 
 #: Scenes that are remembered.

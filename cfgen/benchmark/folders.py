@@ -5,28 +5,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import attrs
+
 from cfgen.core.engines.registry import Pool
 from cfgen.core.errors import StoreError, warn
 from cfgen.core.files import read_record, remove
+from cfgen.options import BuildOptions
 from cfgen.records import Benchmark
 from cfgen.storage.store import MARKER, Store
 from cfgen.version import __version__
 
 #: options that a benchmark keeps: with n and its scenes they tell how to build it again
-STORED_OPTIONS = (
-    "seed",
-    "hazards",
-    "inpainter",
-    "inpainter_options",
-    "guide",
-    "masks",
-    "masks_options",
-    "detector",
-    "detector_options",
-    "perception",
-    "decel_band",
-    "controls",
-    "distances",
+STORED_OPTIONS = tuple(
+    option.name
+    for option in attrs.fields(BuildOptions)
+    if option.name in Benchmark.model_fields and option.name not in ("n", "scenes")
 )
 #: what may not change once a benchmark is begun
 FIXED_SETTINGS = (*STORED_OPTIONS, "taxonomy_hash", "sampling", "scenes", "perception_identity", "gates")

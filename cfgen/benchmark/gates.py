@@ -1,6 +1,6 @@
 """What an edit must keep to become a case: one gate per function, each measures one value against one bound.
 
-They are run by :mod:`cfgen.benchmark.gates`. A gate returns None where it does not apply.
+A gate returns None where it does not apply.
 
 Images are (H, W, 3) uint8 RGB of the front camera at t0, masks (H, W) uint8, nonzero where pixels may differ.
 """

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from cfgen.version import __version__
@@ -149,8 +148,6 @@ _PACKAGES = ("numpy", "scipy", "opencv-python", "pillow", "pydantic")
 def environment() -> dict[str, str]:
     versions = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
     for package in _PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:  # another distribution of the same module
-            continue
+        if version := _version(package):  # none: another distribution of the same module
+            versions[package] = version
     return {**versions, "cfgen": __version__}

@@ -1,1 +1,1 @@
-"""One inpainter per file, and the crop and paste they share."""
+"""One folder a kind of inpainter, and the crop and paste that they share."""

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from cfgen.records import Scene
+from cfgen.records import Scene, recording_of
 
 CONFIDENCE = 0.95
 
@@ -105,14 +105,6 @@ def blocks_of(scenes: Mapping[str, Scene]) -> tuple[dict[str, str], str]:
         f"clustered by {BLOCK_S:g} s of driving ({n_blocks} blocks{few}), as {drives_are} too few to tell how "
         "drives vary: they say nothing of other drives"
     )
-
-
-def recording_of(scene: Scene) -> str:
-    """Its drive. One that names none, but when in a recording it was, is of its source's one recording."""
-    drive = scene.extra.get("drive")
-    if not drive and scene.source and any(name.startswith("t0_") for name in scene.extra):
-        return scene.source
-    return f"{drive or scene.scene_id} {scene.source}"
 
 
 def _stretch(scene: Scene) -> str:

@@ -64,7 +64,7 @@ def pitched(
     """The camera with its pitch at one time; itself where nothing tells it.
 
     Args:
-        readings: what lane lines say, by time, s. shown: each frame's view.
+        readings: what lane lines say, by time, s. views_at: each frame's view.
     """
     pitch, yaw, _ = angles(camera)
     height = float(centre(camera)[2])

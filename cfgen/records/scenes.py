@@ -194,3 +194,11 @@ class Scene(Stored):
 
     def camera(self, name: str) -> Camera:
         return next(c for c in self.cameras if c.name == name)
+
+
+def recording_of(scene: Scene) -> str:
+    """Its drive. One that names none, but when in a recording it was, is of its source's one recording."""
+    drive = scene.extra.get("drive")
+    if not drive and scene.source and any(name.startswith("t0_") for name in scene.extra):
+        return scene.source
+    return f"{drive or scene.scene_id} {scene.source}"

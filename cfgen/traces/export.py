@@ -19,8 +19,7 @@ from cfgen.core.hashing import derive_id, derive_seed, hash_bytes
 from cfgen.core.progress import Progress
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, faithfulness_scene
 from cfgen.judge.rubrics.trace import TraceItem
-from cfgen.metrics.intervals import recording_of
-from cfgen.records import Edge, KnownPool, KnownTrace, Relation
+from cfgen.records import Edge, KnownPool, KnownTrace, Relation, recording_of
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import load_scene
 from cfgen.scenes.licences import check_redistribution, sources

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from cfgen.metrics.compare import cases_needed, mcnemar_power
-from cfgen.metrics.intervals import Rate, blocks_of, difference, recording_of
+from cfgen.metrics.intervals import Rate, blocks_of, difference
 from cfgen.metrics.success import above_floor
+from cfgen.records import recording_of
 from cfgen.reporting.sections.success import sentence
 
 
