@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cfgen.library.benchmark import Benchmark, Run
     from cfgen.library.cases import BenchmarkCase
     from cfgen.library.comparison import Comparison
-    from cfgen.library.execution import run
+    from cfgen.library.run_experiment import run
     from cfgen.library.sharing import (
         add_bundles,
         export_bundle,
@@ -135,7 +135,7 @@ _HOMES = {
     "check_traces": "cfgen.library.traces",
     "export_traces": "cfgen.library.traces",
     "probe_traces": "cfgen.library.traces",
-    "run": "cfgen.library.execution",
+    "run": "cfgen.library.run_experiment",
 }
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cfgen.benchmark.build_report import ProgressNote, spending, tally
 from cfgen.benchmark.builder import Outcome, make_cases, outcome_on_disk, record_failure
 from cfgen.benchmark.context import (
     WorkerSettings,
@@ -25,7 +26,6 @@ from cfgen.benchmark.gates import extra_gates
 from cfgen.benchmark.masks import MaskPipeline
 from cfgen.benchmark.plan import BuildPlan, broken, check_part, next_part
 from cfgen.benchmark.scene_choice import Chosen, choose
-from cfgen.benchmark.tally import ProgressNote, spending, tally
 from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, create_engine, shard_of
 from cfgen.core.errors import InputError
 from cfgen.core.faults import fault_of

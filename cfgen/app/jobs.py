@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, Literal
 
-from cfgen.core.child import Child
+from cfgen.core.child_process import Child
 from cfgen.core.errors import CfgenError, InputError
 
 #: How far the work is: words, and the share that is done or None.

@@ -20,7 +20,7 @@ from cfgen.core.files import png_bytes, read_json, read_record
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.trajectory import speeds
 from cfgen.judge.combine import Scores, inconsistency
-from cfgen.judge.stored import short_verdicts
+from cfgen.judge.stored_verdicts import short_verdicts
 from cfgen.metrics.agreement import agreement
 from cfgen.records import (
     CONTROLS,

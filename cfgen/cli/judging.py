@@ -18,7 +18,7 @@ from cfgen.options import DEFAULT_RUBRIC
 
 if TYPE_CHECKING:
     from cfgen.library.benchmark import Run
-    from cfgen.library.rereading import Rescoring
+    from cfgen.library.rescoring import Rescoring
     from cfgen.records import Calibration, Dimension, ProbeKind, ProbeRun, RaterAgreement
 
 

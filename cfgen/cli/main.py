@@ -12,7 +12,7 @@ from typing import TextIO
 
 from cyclopts import App, CycloptsError
 
-from cfgen.cli import analyze, browser, judging, machine, scenes, share, stories
+from cfgen.cli import analyze, browser, judging, lists, scenes, share, stories
 from cfgen.cli.parsing import TwoColumns
 from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning
 from cfgen.core.interrupts import Interrupted, interruptible
@@ -29,7 +29,7 @@ def build_app() -> App:
         help_formatter=TwoColumns(),
         help_format="plaintext",
     )
-    for room in (stories, browser, scenes, judging, analyze, share, machine):
+    for room in (stories, browser, scenes, judging, analyze, share, lists):
         room.register(app)
     return app
 

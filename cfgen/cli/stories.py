@@ -16,7 +16,7 @@ from cfgen.core.sanitize import visible
 if TYPE_CHECKING:
     from cfgen.benchmark.verifying import Verification
     from cfgen.library.benchmark import Benchmark, Run
-    from cfgen.library.single import Tried
+    from cfgen.library.one_picture import Tried
     from cfgen.records import BuildReport
     from cfgen.report import Report
     from cfgen.rollouts.summary import ScoreSummary
@@ -118,7 +118,7 @@ def _show_score(run: "Run", *, bench: Path) -> int:
 
 def show_run(run: "Run") -> "tuple[ScoreSummary, str]":
     """Its summary, printed, and what it fell short of, in words."""
-    from cfgen.judge.stored import judge_failures, short_verdicts
+    from cfgen.judge.stored_verdicts import judge_failures, short_verdicts
 
     summary = run.summary
     assert summary is not None
@@ -213,7 +213,7 @@ def _run(
     quiet: Quiet = False,
 ) -> int:
     """Build, score, judge and report as one file says; says first what it takes: calls, money, time, disk."""
-    from cfgen.library.execution import carry_out
+    from cfgen.library.run_experiment import carry_out
 
     outcome = carry_out(Path(file), dry_run, quiet, lambda estimate: print(estimate, flush=True))
     for run in outcome.runs:

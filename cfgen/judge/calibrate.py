@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import faults_of, read_each, read_record, told, write_record
 from cfgen.core.hashing import hash_json
-from cfgen.judge.stored import stored_verdicts
+from cfgen.judge.stored_verdicts import stored_verdicts
 from cfgen.metrics.agreement import comparison, consensus
 from cfgen.records import (
     ADJUDICATED,

@@ -25,7 +25,7 @@ from cfgen.judge.combine import combine, faulted
 from cfgen.judge.containment import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
 from cfgen.judge.registry import create_judge
-from cfgen.judge.stored import scored_as
+from cfgen.judge.stored_verdicts import scored_as
 from cfgen.options import ALL, DEFAULT_RUBRIC, NOBODY, JudgeOptions, JudgingOptions
 from cfgen.records import (
     Calibration,

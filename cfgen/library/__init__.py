@@ -38,8 +38,8 @@ from cfgen.options import (
 if TYPE_CHECKING:
     from cfgen.benchmark.verifying import Verification
     from cfgen.library.benchmark import Benchmark, Run
-    from cfgen.library.rereading import Rescoring
-    from cfgen.library.single import Tried
+    from cfgen.library.one_picture import Tried
+    from cfgen.library.rescoring import Rescoring
     from cfgen.records import Calibration, ProbeRun
     from cfgen.report import Report
     from cfgen.scenes.check import SceneFault
@@ -167,7 +167,7 @@ def _try_picture(options: TryOptions) -> "Tried":
 
     >>> cfgen.try_picture("road.jpg", "my_module:MyPlanner", hazard="deer")  # doctest: +SKIP
     """
-    from cfgen.library.single import try_picture as try_one
+    from cfgen.library.one_picture import try_picture as try_one
 
     return try_one(options)
 
@@ -287,8 +287,8 @@ def probe(
     >>> cfgen.probe("bench", "offline", cases=1, quiet=True).judge
     'offline'
     """
-    from cfgen.judge.probe import probe as probe_judge
     from cfgen.judge.registry import create_judge
+    from cfgen.judge.validation import probe as probe_judge
     from cfgen.storage.store import Store
 
     root = Path(bench)
@@ -310,7 +310,7 @@ def rescore(
     >>> cfgen.rescore("bench", "offline").changed
     ()
     """
-    from cfgen.library.rereading import rescore as reread
+    from cfgen.library.rescoring import rescore as reread
 
     return reread(Path(bench), judge, None if rubric is None else str(rubric), strict)
 

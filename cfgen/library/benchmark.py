@@ -11,7 +11,7 @@ from cfgen import records
 from cfgen.benchmark.plan import shard_in
 from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.files import read_record
-from cfgen.judge.stored import stored_verdicts
+from cfgen.judge.stored_verdicts import stored_verdicts
 from cfgen.library import html
 from cfgen.library.cases import BenchmarkCase
 from cfgen.metrics.success import SuccessRow, dimensions_scored, success_row

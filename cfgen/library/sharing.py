@@ -175,8 +175,8 @@ def add_bundles(
     """
     from cfgen.core.errors import CfgenError
     from cfgen.sharing.bundle import read_bundle
+    from cfgen.sharing.bundle_checks import prove
     from cfgen.sharing.leaderboard import Board, BoardUpdate
-    from cfgen.sharing.proof import prove
 
     opened = Board(Path(board)) if Path(board).exists() else None
     added, failed = [], []

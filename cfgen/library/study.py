@@ -210,7 +210,7 @@ def _points(value: list[list[float]], where: str) -> np.ndarray:
 def _from_bench(root: Path, planner: str, checker: str) -> _Side:
     """A planner's answers to originals whose drive was recorded."""
     from cfgen.geometry.trajectory import resample
-    from cfgen.judge.stored import scored_as
+    from cfgen.judge.stored_verdicts import scored_as
     from cfgen.records import Rollout
     from cfgen.rollouts.inputs import RolloutInputs
     from cfgen.storage.store import Store

@@ -142,8 +142,8 @@ class PoolOptions(CheckerOptions):
     seed: Annotated[int, "Seed of what is drawn."] = 0
 
     def pool(self, store: "Store", relations: "tuple[Relation, ...]") -> "KnownPool":
-        """Known answers about the relations; see :func:`cfgen.traces.pool.build_pool`."""
-        from cfgen.traces.pool import build_pool
+        """Known answers about the relations; see :func:`cfgen.traces.known_traces.build_pool`."""
+        from cfgen.traces.known_traces import build_pool
 
         return build_pool(store, self.per_edge, self.seed, relations)
 
@@ -203,7 +203,7 @@ def _export_traces(options: ExportTracesOptions) -> "Exported":
     """
     from cfgen.storage.store import Store
     from cfgen.traces.export import export_known
-    from cfgen.traces.pool import RELATIONS
+    from cfgen.traces.known_traces import RELATIONS
 
     store = Store(options.bench)
     pool = options.pool(store, options.relations(RELATIONS))

@@ -14,7 +14,7 @@ from cfgen.records.base import *
 from cfgen.records.campaigns import *
 from cfgen.records.cases import *
 from cfgen.records.hazards import *
+from cfgen.records.judge_validation import *
 from cfgen.records.runs import *
 from cfgen.records.scenes import *
 from cfgen.records.traces import *
-from cfgen.records.trust import *

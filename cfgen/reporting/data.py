@@ -15,7 +15,7 @@ import numpy as np
 from cfgen.core.disk_backed import DiskCache, DiskList, DiskMap, DiskStore, ListView
 from cfgen.geometry.coherence import incoherent
 from cfgen.geometry.driving import CarState, DrivenPlan, drive
-from cfgen.judge.stored import each_verdict
+from cfgen.judge.stored_verdicts import each_verdict
 from cfgen.metrics.intervals import blocks_of
 from cfgen.metrics.kinematics import Encounter, encounter, responds
 from cfgen.metrics.success import dimensions_scored, successes

@@ -8,7 +8,7 @@ from typing import TypeVar
 from cfgen.core.disk_backed import DiskList, DiskMap, DiskStore, ListView
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_each
-from cfgen.judge.stored import each_verdict
+from cfgen.judge.stored_verdicts import each_verdict
 from cfgen.records import (
     Calibration,
     Case,

@@ -21,7 +21,7 @@ from cfgen.core.machine import environment
 from cfgen.judge.registry import stored_judge
 from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.registry import Rubric, bounds_overall
-from cfgen.judge.stored import scored_as, stored_verdicts, unscored
+from cfgen.judge.stored_verdicts import scored_as, stored_verdicts, unscored
 from cfgen.metrics.intervals import Difference, Rate, blocks_of
 from cfgen.metrics.success import above_floor, dimensions_scored, success_row, successes
 from cfgen.records import (
@@ -197,7 +197,7 @@ class Index(Record):
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle's content, as far as it has the right shape; :func:`cfgen.sharing.proof.prove` says whether it holds."""
+    """A bundle's content, where it has the right shape; `cfgen.sharing.bundle_checks.prove` says whether it holds."""
 
     path: Path
     index: Index

@@ -25,8 +25,8 @@ from cfgen.options import NOBODY, JudgeOptions, ScoreOptions
 from cfgen.records import Identifier, Sha256, Stored
 from cfgen.score import score
 from cfgen.sharing.bundle import Bundle, benchmark_hash, export_bundle, read_bundle
+from cfgen.sharing.bundle_checks import Proof, prove
 from cfgen.sharing.definitions import case_hash
-from cfgen.sharing.proof import Proof, prove
 from cfgen.storage.plan_file import PLAN_FILE
 from cfgen.storage.store import MARKER, VIEWS, Store
 

@@ -11,7 +11,7 @@ from cfgen.core.faults import contained
 from cfgen.core.files import read_each, read_record
 from cfgen.core.progress import Progress
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
-from cfgen.judge.stored import scored_as, unscored
+from cfgen.judge.stored_verdicts import scored_as, unscored
 from cfgen.records import Case, PlannerRun, Rollout, TraceVerdict
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.storage.store import Store

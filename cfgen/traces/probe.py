@@ -27,7 +27,7 @@ from cfgen.records import (
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.storage.store import Store
 from cfgen.traces.checker import Checker
-from cfgen.traces.pool import write_pool
+from cfgen.traces.known_traces import write_pool
 
 OVERALL = "overall"
 

@@ -12,7 +12,7 @@ from cfgen.judge.containment import judge_each
 from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.hazard import HAZARD
-from cfgen.judge.stored import ShortVerdict, judge_failures, rescored
+from cfgen.judge.stored_verdicts import ShortVerdict, judge_failures, rescored
 from cfgen.models.base import Ask, ChatTurn, Reply
 from cfgen.models.client import Replies
 from cfgen.models.limits import with_retries

@@ -12,7 +12,7 @@ from cfgen.judge.combine import combine
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import FIELDS, HAZARD, SCALES, STEPS, HazardRubric, Wording
 from cfgen.judge.rubrics.hazard_paper import pinocchio
-from cfgen.judge.stored import rescored
+from cfgen.judge.stored_verdicts import rescored
 from cfgen.models.untrusted_text import MAX_CHARS, quote
 from cfgen.records import Camera, Plan
 

@@ -7,7 +7,7 @@ import pytest
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.hazard import HAZARD
-from cfgen.judge.stored import rescored
+from cfgen.judge.stored_verdicts import rescored
 from tests.judge.fake_gemini import FakeServer, fault, openai, verdict
 from tests.judge.items import items, judged
 from tests.judge.test_hazard_rubric import reply

@@ -11,9 +11,9 @@ from cfgen.core.errors import InputError
 from cfgen.geometry.path import path_of_plan
 from cfgen.judge.offline.change import NoChangeError, find_change
 from cfgen.judge.offline.judge import NOT_SCORED, OfflineJudge, measure
-from cfgen.judge.probe import KNOWN
 from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.registry import create_judge
+from cfgen.judge.validation import KNOWN
 from cfgen.planners.responders import KINDS, Baseline, Target
 from tests.judge.painted import SIZES, Painted, paint
 

@@ -13,13 +13,13 @@ from cfgen.core.files import read_record
 from cfgen.judge.asking import Pictures
 from cfgen.judge.free_answers import free_answers
 from cfgen.judge.offline.judge import OfflineJudge
-from cfgen.judge.probe import KNOWN, probe
 from cfgen.judge.rubrics.hazard import HAZARD
+from cfgen.judge.validation import KNOWN, probe
 from cfgen.models.base import Picture
 from cfgen.options import BuildOptions, ScoreOptions
 from cfgen.planners.responders import KINDS
 from cfgen.records import DIMENSIONS, ProbeRun
-from cfgen.records.trust import FREE
+from cfgen.records.judge_validation import FREE
 from cfgen.score import score
 from cfgen.storage.store import Store
 
@@ -27,8 +27,8 @@ from cfgen.storage.store import Store
 @pytest.fixture(autouse=True)
 def _few_free_answers_will_do(monkeypatch):
     """Five cases show few of the things that free answers are about."""
-    monkeypatch.setattr("cfgen.records.trust.ENOUGH_FREE", 0)
-    monkeypatch.setattr("cfgen.records.trust.ENOUGH_FREE_KINDS", 0)
+    monkeypatch.setattr("cfgen.records.judge_validation.ENOUGH_FREE", 0)
+    monkeypatch.setattr("cfgen.records.judge_validation.ENOUGH_FREE_KINDS", 0)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_only_free_answers_that_nothing_was_tuned_on_make_a_judge_tested(bench, 
     assert halves["tune"].free > 0
     assert halves["test"].free > 0
     assert [halves[half].enough for half in ("tune", "test")] == [False, True]
-    monkeypatch.setattr("cfgen.records.trust.ENOUGH_FREE", halves["test"].free + 1)
+    monkeypatch.setattr("cfgen.records.judge_validation.ENOUGH_FREE", halves["test"].free + 1)
     [lack] = halves["test"].lacks
     free = halves["test"].free
     asked = sum(found.n > 0 for found in halves["test"].kinds.values())

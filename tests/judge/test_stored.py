@@ -4,8 +4,8 @@ import pytest
 
 from cfgen.core import disk_backed
 from cfgen.core.hashing import hash_json
-from cfgen.judge import stored
-from cfgen.judge.stored import ShortVerdict, short_verdicts, stored_verdicts
+from cfgen.judge import stored_verdicts as module
+from cfgen.judge.stored_verdicts import ShortVerdict, short_verdicts, stored_verdicts
 from cfgen.records import Verdict
 from cfgen.storage.store import Store
 
@@ -31,12 +31,12 @@ def store(tmp_path, monkeypatch) -> Store:
 
 
 def read_now(store: Store, monkeypatch) -> tuple[list[ShortVerdict], list[str]]:
-    read, each = [], stored.read_each
+    read, each = [], module.read_each
     monkeypatch.setattr(
-        stored, "read_each", lambda paths, kind: each((read.append(p.stem) or p for p in paths), kind)
+        module, "read_each", lambda paths, kind: each((read.append(p.stem) or p for p in paths), kind)
     )
     found = short_verdicts(store, "j", "p")
-    monkeypatch.setattr(stored, "read_each", each)
+    monkeypatch.setattr(module, "read_each", each)
     return found, read
 
 

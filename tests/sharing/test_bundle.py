@@ -15,8 +15,8 @@ from cfgen.models.openai import OpenAI
 from cfgen.sharing import archive as archives
 from cfgen.sharing import bundle as bundles
 from cfgen.sharing.bundle import read_bundle
+from cfgen.sharing.bundle_checks import prove, rubric_of
 from cfgen.sharing.definitions import definition
-from cfgen.sharing.proof import prove, rubric_of
 from cfgen.storage.store import Store
 from tests.sharing.results import forged, lines, record
 

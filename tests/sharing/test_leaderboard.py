@@ -12,8 +12,8 @@ import pytest
 
 import cfgen
 from cfgen.core.errors import InputError
-from cfgen.judge.probe import probe
 from cfgen.judge.registry import create_judge
+from cfgen.judge.validation import probe
 from cfgen.sharing import bundle as bundles
 from cfgen.sharing.leaderboard import BUNDLE, ENTRY, Board
 from cfgen.sharing.site import known_answers, write_site

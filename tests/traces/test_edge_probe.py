@@ -20,7 +20,7 @@ from cfgen.reporting.section import Section
 from cfgen.reporting.sections.faithfulness import traces_section
 from cfgen.storage.store import Store
 from cfgen.traces.edge_ratings import import_edges
-from cfgen.traces.pool import build_pool
+from cfgen.traces.known_traces import build_pool
 from cfgen.traces.probe import probe_edges, summarize
 from tests.reporting.bench import blind, case_id, make_bench
 

@@ -20,7 +20,7 @@ from cfgen.reporting.sections.faithfulness import traces_section
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store
 from cfgen.traces.export import Example, by_recording, export_known, split
-from cfgen.traces.pool import build_pool
+from cfgen.traces.known_traces import build_pool
 from tests.reporting.bench import make_bench
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ from cfgen.planners.responders import Target
 from cfgen.records import Trace
 from cfgen.storage.store import Store
 from cfgen.traces.facts import CaseFacts, Content, Intent, Room, Said, relations
-from cfgen.traces.pool import bounded
+from cfgen.traces.known_traces import bounded
 from cfgen.traces.scripted import _ways, acted, case_facts
 from cfgen.traces.settings import POOL
 from tests.reporting.bench import blind, make_bench, straight

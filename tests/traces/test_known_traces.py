@@ -13,7 +13,7 @@ from cfgen.records import KnownPool, KnownTrace
 from cfgen.storage.store import Store
 from cfgen.traces.corruptions import KINDS
 from cfgen.traces.facts import Intent, follows, named
-from cfgen.traces.pool import RELATIONS, build_pool
+from cfgen.traces.known_traces import RELATIONS, build_pool
 from cfgen.traces.scripted import Source, scripted
 from tests.reporting.bench import all_road, blind, make_bench
 
@@ -111,11 +111,11 @@ def test_no_trace_comes_twice(store: Store, monkeypatch: pytest.MonkeyPatch):
     """One answer to each case and one way to break it give one broken trace a case, however many are wanted."""
     answers: dict[str, Source] = {}
     monkeypatch.setattr(
-        "cfgen.traces.pool.scripted",
+        "cfgen.traces.known_traces.scripted",
         lambda facts, rng: answers.setdefault(facts.case.case_id, scripted(facts, rng)),
     )
     kind = "frame before the edit"
-    monkeypatch.setattr("cfgen.traces.pool.KINDS", {kind: KINDS[kind]})
+    monkeypatch.setattr("cfgen.traces.known_traces.KINDS", {kind: KINDS[kind]})
     found = build_pool(store, per_edge=20, seed=1, relations=("E1",))
     assert len({k.id for k in found.traces}) == len(found.traces) <= 16
     assert found.dropped[f"E1, {kind}: made before"] > 0
@@ -150,6 +150,6 @@ def test_only_plain_contradictions_are_known(intent: Intent, action: tuple[str, 
 def test_a_relation_that_cannot_be_balanced_is_named(store: Store, monkeypatch: pytest.MonkeyPatch):
     rest = {name: kind for name, kind in KINDS.items() if kind.target != "E1"}
     never = replace(KINDS["scene denied"], make=lambda source, donor, rng: "not made")
-    monkeypatch.setattr("cfgen.traces.pool.KINDS", {**rest, "never": never})
+    monkeypatch.setattr("cfgen.traces.known_traces.KINDS", {**rest, "never": never})
     with pytest.raises(InputError, match=r"E1 cannot be balanced: found .* 0 inconsistent .*--edges E3"):
         build_pool(store, per_edge=2, relations=("E1", "E3"))

@@ -19,7 +19,7 @@ from cfgen.app.campaigns.gold_answers import (
 from cfgen.core.errors import InputError, warn
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_seed
-from cfgen.judge.probe import KNOWN
+from cfgen.judge.validation import KNOWN
 from cfgen.records import (
     DIMENSIONS,
     Campaign,

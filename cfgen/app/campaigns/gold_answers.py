@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from cfgen.app.campaigns.altered_plan import PlannedDrive
 from cfgen.core.files import read_record
-from cfgen.judge.probe import KNOWN, Known, known_answers
+from cfgen.judge.validation import KNOWN, Known, known_answers
 from cfgen.planners.answer import to_plan
 from cfgen.planners.responders import KINDS, Baseline, Target, clear_road
 from cfgen.records import PLAN_LEAST_STEPS, Case, Plan, Rollout, Trace

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cfgen.core.child import Child
+from cfgen.core.child_process import Child
 from cfgen.core.engines.pool import ModelPool, WorkerPool, WorkerReply, answer, connect_model
 from cfgen.core.engines.registry import Pool, WorkerDiedError, WorkerNeeds, default_jobs
 from cfgen.core.errors import CfgenError, InputError

@@ -8,7 +8,7 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_each
 from cfgen.judge.registry import stored_judge
-from cfgen.judge.stored import rescored
+from cfgen.judge.stored_verdicts import rescored
 from cfgen.records import Fault, Verdict
 from cfgen.storage.store import Store
 

@@ -12,7 +12,7 @@ from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.network import without_secrets
 from cfgen.judge.rubrics.hazard import HazardRubric, Wording
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
-from cfgen.judge.stored import rescored
+from cfgen.judge.stored_verdicts import rescored
 from cfgen.records import Rollout, Verdict, judged_as
 from cfgen.sharing.bundle import (
     Bundle,

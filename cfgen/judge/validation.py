@@ -37,7 +37,7 @@ from cfgen.records import (
     RaterAgreement,
     Verdict,
 )
-from cfgen.records.trust import FREE
+from cfgen.records.judge_validation import FREE
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
