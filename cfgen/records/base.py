@@ -51,6 +51,7 @@ Zone = Literal["ego_lane", "crossing", "oncoming", "adjacent", "shoulder"]
 Score = Literal[0, 1, 2]
 Count = Annotated[int, Field(ge=0)]
 Sha256 = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+Point2 = tuple[float, float]
 Point3 = tuple[float, float, float]
 
 

@@ -2,12 +2,12 @@
 
 import math
 from itertools import pairwise
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
 from cfgen.core.record import Record, Stored
-from cfgen.records.base import Identifier, Point3
+from cfgen.records.base import Identifier, Point2, Point3
 from cfgen.records.hazards import Size
 
 
@@ -149,7 +149,24 @@ class RoadUser(Record):
         return Size(length=self.length_m, width=self.width_m or width, height=self.height_m or height)
 
 
+#: x, y in m
+Polygon = tuple[Point2, ...]
+
+
+class Lane(Record):
+    """One lane near the car: ``line`` (P, 2) m, its centre in the ego frame at t0, in its own driving direction."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    line: tuple[Point2, ...] = Field(min_length=2)
+    width_m: float = Field(gt=0.5, le=20)
+    #: what it is for: through traffic, parked cars, an emergency shoulder, or bicycles
+    use: Literal["traffic", "parking", "shoulder", "bicycle"] = "traffic"
+
+
 _TRAFFIC = TypeAdapter(tuple[RoadUser, ...])
+_LANES = TypeAdapter(tuple[Lane, ...])
+_POLYGONS = TypeAdapter(tuple[Annotated[Polygon, Field(min_length=3)], ...])
 
 
 class Scene(Stored):
@@ -182,6 +199,32 @@ class Scene(Stored):
         """
         content = self.extra.get("traffic")
         return None if content is None else _TRAFFIC.validate_python(content)
+
+    @property
+    def drivable(self) -> tuple[Polygon, ...] | None:
+        """Where cars may drive: polygons (P, 2) m in the ego frame at t0; None where the scene does not say.
+
+        Raises:
+            ValueError: it is something else (pydantic's ValidationError).
+        """
+        content = self.extra.get("drivable")
+        return None if content is None else _POLYGONS.validate_python(content)
+
+    @property
+    def crossings(self) -> tuple[Polygon, ...] | None:
+        """Pedestrian crossings, as :attr:`drivable`."""
+        content = self.extra.get("crossings")
+        return None if content is None else _POLYGONS.validate_python(content)
+
+    @property
+    def lanes(self) -> tuple[Lane, ...] | None:
+        """The lanes that the scene knows of; None where it does not say.
+
+        Raises:
+            ValueError: it is something else (pydantic's ValidationError).
+        """
+        content = self.extra.get("lanes")
+        return None if content is None else _LANES.validate_python(content)
 
     @property
     def front(self) -> Camera:
