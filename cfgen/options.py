@@ -243,11 +243,19 @@ class PlannerOptions(JudgingOptions):
     ] = False
     planner_memory: Annotated[
         float | None,
-        Range("GB above 0, or None for no limit", lambda value: 0 < value < 1e6),
-        "Memory that the planner may take, GB (default: no limit).",
+        Range("GB above 0, or None for the default", lambda value: 0 < value < 1e6),
+        "Memory that the planner may take, GB (default: 80% of this machine's).",
     ] = None
+    planner_path: Annotated[
+        tuple[Path, ...],
+        "Files and folders that the planner may read, beside the system, its Python, its modules and the usual caches of "
+        "weights; what they hold is part of who answered.",
+    ] = field(default=(), converter=paths)
+    planner_env: Annotated[
+        tuple[str, ...], "Environment variables that decide its answers: part of who answered."
+    ] = field(default=(), converter=names)
     writable: Annotated[
-        tuple[Path, ...], "Folders that the planner may write to, beside its own temporary one."
+        tuple[Path, ...], "Folders that the planner may write to, beside a /tmp of its own."
     ] = field(default=(), converter=paths)
 
 

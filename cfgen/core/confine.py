@@ -1,9 +1,10 @@
 """Runs a program where it sees no more than it needs: Linux, as far as the system permits.
 
 Run by path with ``python -I -S``; what to do comes over stdin, so that no command line tells it. With user namespaces
-the program gets processes, mounts and, unless told otherwise, a network of its own: some folders are empty to it,
-nothing but its own folders can be written to, and all that it starts ends with it. Without them it still has a parent
-whose command line, environment and folder tell nothing, and its children still end with it.
+the program gets processes, mounts and, unless told otherwise, a network of its own. Its root holds what it was given and
+nothing else: the system and its code, which it reads, and an empty /tmp, which ends with it as all that it starts.
+Without them it still has a parent whose command line, environment and folder tell nothing, and its children still end
+with it.
 """
 
 import contextlib
@@ -29,6 +30,7 @@ _MNT_DETACH = 2
 _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _RDONLY = 442, -100, 0x8000, 1
 _PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _SUBREAPER, _NO_NEW_PRIVS = 1, 4, 24, 36, 38
 _CAPSET = {"x86_64": 126, "aarch64": 91}
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _KEYCTL, _JOIN_SESSION = {"x86_64": 250, "aarch64": 219}, 1
 _SECCOMP, _FILTER, _SPEC_ALLOW, _SECCOMP_BY_PRCTL = {"x86_64": 317, "aarch64": 277}, 1, 4, 22
 #: of a machine, the ways of calling its kernel, and of each the first of add_key, request_key and keyctl
@@ -37,10 +39,9 @@ _KEY_CALLS = {
     "aarch64": ((0xC00000B7, 217), (0x40000028, 309)),
 }
 _SIOCSIFFLAGS, _UP_RUNNING = 0x8914, 0x1 | 0x40
-#: ways to have somebody else look: services that start programs, and sessions of the user
-_DOORS = (
-    "/run/docker.sock", "/var/run/docker.sock", "/run/containerd", "/run/podman", "/run/dbus", "/run/user",
-    "/run/systemd/private", "/run/snapd.socket",
+#: of the disk, what every program may read: programs, libraries, their settings, and what drivers say of cards
+_SYSTEM = (
+    "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/etc", "/opt", "/nix", "/gnu", "/sys",
 )  # fmt: skip
 #: of /dev, where they are there: what every program may use, and cards
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
@@ -85,23 +86,37 @@ def enter(own_network: bool) -> list[str]:
     return ["space", "network"]
 
 
-def furnish(hidden: list[str], writable: list[str], memory: int) -> list[str]:
-    """Mounts, in the first process of the new space; what is had of "sight", "writes", "processes", "devices",
-    "settings" and "shm"; the last holds ``memory`` bytes (0: half of the machine's).
+def furnish(terms: dict) -> list[str]:
+    """A root of its own, in the first process of the new space; what is had of "sight", "writes", "processes",
+    "devices", "settings" and "shm".
+
+    It holds the system and ``terms["visible"]``, read-only, ``terms["writable"]``, and an empty /tmp; ``hidden`` folders
+    are empty in whatever shows them. Files in /dev/shm and /tmp take at most ``memory`` bytes each (0: half of the
+    machine's).
     """
     had = []
     _mount("", "/", "", _MS_REC | _MS_PRIVATE)
-    for folder in writable:  # first, so that none of them brings back what is hidden
-        _mount(folder, folder, "", _MS_BIND)
-    if _hide(hidden):
+    root, size = terms["root"], f"size={terms['memory']}" if terms["memory"] else ""
+    if not _mount("own", root, "tmpfs", _MS_NOSUID | _MS_NODEV):
+        return had
+    os.mkdir(f"{root}/tmp")  # noqa: PTH102
+    _mount("own", f"{root}/tmp", "tmpfs", _MS_NOSUID | _MS_NODEV, size)
+    shown = [*_SYSTEM, *(["/run/systemd/resolve"] if terms["network"] != "own" else []), *terms["visible"]]
+    for place in (*terms["writable"], *shown):
+        _show(place, root)
+    for folder in ("/proc", "/dev", terms["folder"], terms["home"]):
+        os.makedirs(root + folder, exist_ok=True)  # noqa: PTH103
+    _mount("/dev", f"{root}/dev", "", _MS_BIND | _MS_REC)
+    _mount("/proc", f"{root}/proc", "", _MS_BIND | _MS_REC)
+    complete = _hide(terms["hidden"], root)
+    if _enter_root(root) and complete:
         had.append("sight")
     if _own_devices():
         had.append("devices")
     if _read_only("/", True):
         had.append("writes")
-        for folder in writable:
+        for folder in ("/tmp", *terms["writable"]):
             _read_only(folder, False)
-    size = f"size={memory}" if memory else ""
     if os.path.isdir("/dev/shm") and _mount("own", "/dev/shm", "tmpfs", _MS_NOSUID | _MS_NODEV, size):  # noqa: PTH112
         had.append("shm")
     if "devices" in had:
@@ -113,16 +128,50 @@ def furnish(hidden: list[str], writable: list[str], memory: int) -> list[str]:
     return had
 
 
-def _hide(folders: list[str]) -> bool:
-    """Whether all of them are empty now; the ways to have somebody else look are closed as far as can be."""
+def _show(place: str, root: str) -> None:
+    """Bring a file or folder into the new root under its own name; links as links, with what they lead to.
+
+    What lies below a place that is there already is seen in it.
+    """
+    target = root + place
+    if os.path.islink(place):  # noqa: PTH114
+        os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120
+        if not os.path.lexists(target):
+            os.symlink(os.readlink(place), target)  # noqa: PTH115, PTH211
+        _show(os.path.realpath(place), root)
+    elif os.path.isdir(place) and not _is_shown(target, place):  # noqa: PTH112
+        os.makedirs(target, exist_ok=True)  # noqa: PTH103
+        _mount(place, target, "", _MS_BIND | _MS_REC)
+    elif os.path.isfile(place) and not os.path.exists(target):  # noqa: PTH110, PTH113
+        os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+        _mount(place, target, "", _MS_BIND)
+
+
+def _is_shown(target: str, place: str) -> bool:
+    """Whether a folder is in the new root already, as part of one above it."""
+    return os.path.isdir(target) and os.path.samefile(target, place)  # noqa: PTH112, PTH121
+
+
+def _hide(folders: list[str], root: str) -> bool:
+    """Whether what the new root shows of them is empty now."""
     nothing = "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "size=4k,mode=755"
-    mounted = [_mount("nothing", folder, *nothing) for folder in folders]
-    for door in _DOORS:
-        if os.path.isdir(door):  # noqa: PTH112
-            _mount("nothing", door, *nothing)
-        elif os.path.exists(door):  # noqa: PTH110
-            _mount("/dev/null", door, "", _MS_BIND)
-    return all(mounted)
+    shown = [root + folder for folder in folders if os.path.isdir(root + folder)]  # noqa: PTH112
+    return all([_mount("nothing", folder, *nothing) for folder in shown])
+
+
+def _enter_root(root: str) -> bool:
+    """Whether nothing of the old root is left in sight."""
+    former = f"{root}/.former"
+    os.mkdir(former)  # noqa: PTH102
+    call = _PIVOT_ROOT.get(os.uname().machine)
+    if call is None or _libc().syscall(call, root.encode(), former.encode()) != 0:
+        return False
+    os.chdir("/")
+    gone = _libc().umount2(b"/.former", _MNT_DETACH) == 0
+    with contextlib.suppress(OSError):
+        os.rmdir("/.former")  # noqa: PTH106
+    return gone
 
 
 def _protect_settings() -> bool:
@@ -212,7 +261,7 @@ def _give_up_keys() -> bool:
 def run(terms: dict, own_shm: bool) -> int:
     """Start the program and wait for it, as its parent; the status that ``os.waitpid`` gives, or of what ended it.
 
-    ``own_shm``: what /dev/shm holds is the program's alone.
+    ``own_shm``: what /dev/shm and /tmp hold is the program's alone, in memory.
     """
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123
         file.write("1000")  # should memory run out, it goes before those who ask
@@ -247,14 +296,18 @@ def _watch(limit: int, child: int, over: list, own_shm: bool) -> None:
         usages = [_memory(pid) for pid in descendants(os.getpid())]
         shared = sum(shm for _, shm in usages)
         if own_shm:  # files there take memory, mapped or not
-            filesystem = os.statvfs("/dev/shm")
-            shared = max(shared, (filesystem.f_blocks - filesystem.f_bfree) * filesystem.f_frsize)
+            shared = max(shared, sum(map(_bytes_in, ("/dev/shm", "/tmp"))))
         if sum(own for own, _ in usages) + shared > limit:
             over.append(True)
             with contextlib.suppress(OSError):
                 os.kill(child, signal.SIGKILL)
             return
         time.sleep(_LOOK_S)
+
+
+def _bytes_in(filesystem: str) -> int:
+    usage = os.statvfs(filesystem)
+    return (usage.f_blocks - usage.f_bfree) * usage.f_frsize
 
 
 def _memory(pid: int) -> tuple:
@@ -298,7 +351,8 @@ def _take(count: int) -> bytes:
 def main() -> None:
     """Set up what the system permits, start the program, and end as it ends, or when the ``leash`` is cut.
 
-    Told, as JSON: command, folder, hidden, writable, network, memory (bytes or 0), leash (a descriptor), confine.
+    Told, as JSON: command, folder (where it starts), root (an empty folder), home, visible, hidden, writable, network,
+    memory (bytes or 0), leash (a descriptor), confine.
     """
     terms = json.loads(_take(int(_take(DIGITS))))
     had = enter(terms["network"] == "own") if terms["confine"] else []
@@ -310,7 +364,7 @@ def main() -> None:
         os.close(terms["leash"])
         _libc().prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if "space" in had:
-            had += furnish(terms["hidden"], terms["writable"], terms["memory"])
+            had += furnish(terms)
             _give_up_privileges()
             had += ["keys"] if _give_up_keys() else []
         _libc().prctl(_DUMPABLE, 0, 0, 0, 0)  # nobody reads here what it was told

@@ -130,13 +130,18 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[+a-z]", version)[0]))
 
 
-def _memory() -> str:
-    """Of the whole machine and what is available, from Linux's own table; "unknown" elsewhere."""
+def memory_bytes() -> tuple[int, int]:
+    """Of the whole machine, and what is available, from Linux's own table; (0, 0) elsewhere."""
     try:
         table = dict(re.findall(r"(\w+):\s+(\d+) kB", Path("/proc/meminfo").read_text()))
-        return f"{int(table['MemTotal']) / 1e6:.1f} GB, {int(table['MemAvailable']) / 1e6:.1f} GB of it available"
+        return int(table["MemTotal"]) * 1024, int(table["MemAvailable"]) * 1024
     except (OSError, KeyError):
-        return "unknown"
+        return 0, 0
+
+
+def _memory() -> str:
+    total, available = memory_bytes()
+    return f"{total / 1e9:.1f} GB, {available / 1e9:.1f} GB of it available" if total else "unknown"
 
 
 # --- environment -------------------------------------------------------------------------------

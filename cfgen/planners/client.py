@@ -287,7 +287,7 @@ class Channel:
         if self._map is None or len(self._map) < size:
             if os.fstat(self.shared).st_size < size:
                 os.ftruncate(self.shared, size)
-            self._map = mmap.mmap(self.shared, os.fstat(self.shared).st_size)
+            self._map = mmap.mmap(self.shared, size)
         return np.frombuffer(self._map, np.uint8, size)
 
     def write(self, data: Any, deadline: float | None) -> None:

@@ -1,9 +1,11 @@
 """A Python planner in a process of its own, so that a crash costs one answer, or an object in the caller's process."""
 
 import contextlib
+import fcntl
 import inspect
 import json
 import os
+import re
 import select
 import sys
 import time
@@ -30,7 +32,8 @@ from cfgen.planners.settings import LIMITS, PATIENCE
 
 Answers = Sequence[str | Response | PlanFaultError]
 
-_READ_ONLY = "; a planner may write to its temporary folder alone ($TMPDIR), unless --writable opens another"
+_READ_ONLY = "; a planner may write to a /tmp of its own alone, unless --writable opens another folder"
+_MISSING = re.compile(r"No such file or directory: ['\"](/[^'\"]+)")
 _HERE = Path(__file__).parents[1]
 #: modules that are sent to an environment without cfgen, and what stands for others there
 _SENT = (
@@ -212,12 +215,15 @@ class PlannerProcess(AskedPlanner):
     def _hint(self, words: str, connection: bool) -> str:
         if "Read-only file system" in words and not self._runtime.trusted:
             return _READ_ONLY
+        missing = _MISSING.search(words)
+        if missing and Path(missing[1]).exists() and not self._runtime.trusted:
+            return f"; it is there, but a planner reads only what it was given: --planner-path {missing[1]}"
         return self._unreachable_hint if connection and self._runtime.isolated_network else ""
 
     def _start(self) -> Requirements:
         python = self._runtime.python or (sys.executable,)
         try:
-            shared = -1 if self._runtime.container else os.memfd_create("frames")
+            shared = -1 if self._runtime.container else _shared_memory()
             self._running = start([*python, "-c", _bootstrap()], self._runtime, shared=shared)
         except OSError as error:
             raise PlannerStartError(f"{python[0]}: cannot be started ({error.strerror})") from error
@@ -296,6 +302,13 @@ def _read_available(source: int) -> bytes:
     poll = select.poll()
     poll.register(source, select.POLLIN)
     return os.read(source, 500) if poll.poll(1000) else b""
+
+
+def _shared_memory() -> int:
+    """A descriptor of memory for frames, which nobody who shares it can make smaller under those who read it."""
+    memory = os.memfd_create("frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    fcntl.fcntl(memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
+    return memory
 
 
 @lru_cache(maxsize=1)

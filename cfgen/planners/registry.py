@@ -34,7 +34,7 @@ from cfgen.planners.process import (
 )
 from cfgen.planners.prompts import load_files
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response
-from cfgen.planners.runtime import Runtime, network_record
+from cfgen.planners.runtime import Runtime, given, network_record
 from cfgen.planners.serialization import decode_needs
 from cfgen.planners.serving import declared_needs
 from cfgen.planners.settings import PATIENCE
@@ -249,6 +249,7 @@ def _isolated(
         "options": hash_json(decisive),
         **recordable_options(decisive, PLANNERS.adapts(spec)),
         **consists,
+        **given(runtime),
     }
     return _opened(
         spec, name, planner, parts, trusted=runtime.trusted, sight=runtime.sight_record(),
@@ -260,7 +261,7 @@ def _program(spec: str, name: str | None, limits: tuple[float, int, float], runt
     runtime, command = replace(runtime, python=()), spec.removeprefix("cmd:")
     with _named_start(f"{spec}'"):
         program = Command(command, *limits, runtime)
-    parts = {f"file {file}": file_hash(path) for file, path in of_command(command).items()}
+    parts = {f"file {file}": file_hash(path) for file, path in of_command(command).items()} | given(runtime)
     return _opened(
         spec, name, program, parts, sight=runtime.sight_record(),
         network=_network_of(spec, runtime, "the program is NOT held"),

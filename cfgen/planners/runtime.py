@@ -23,9 +23,13 @@ from typing import IO
 
 from cfgen.core import confine
 from cfgen.core.errors import InputError
+from cfgen.core.hashing import hash_json
+from cfgen.core.machine import memory_bytes
 from cfgen.core.network import HUBS, current
 from cfgen.planners.client import Channel
+from cfgen.planners.fingerprint import file_hash, of_command
 from cfgen.planners.response import PlanFaultError
+from cfgen.planners.settings import LIMITS
 
 _DEVICE: ContextVar[str] = ContextVar("device", default="")
 
@@ -87,7 +91,10 @@ class Runtime:
 
     Attributes:
         python: the words that start a Python, in another environment or in a container; () is cfgen's own.
-        hidden: folders that must not be seen. writable: those that may be written to, beside its own.
+        hidden: folders that must not be seen. writable: those that may be written to, beside its own /tmp. paths: files
+            and folders that it may read, beside the system, its Python and its code. options_paths: those that its
+            options name.
+        variables: of the environment, those that decide its answers.
         network: it may reach what cfgen itself may reach.
         memory: bytes of its own, with all that it starts; 0: no limit.
         trusted: cfgen's own code: nothing is hidden from it.
@@ -96,6 +103,9 @@ class Runtime:
     python: tuple[str, ...] = ()
     hidden: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
+    paths: tuple[Path, ...] = ()
+    options_paths: tuple[Path, ...] = ()
+    variables: tuple[str, ...] = ()
     network: bool = False
     memory: int = 0
     trusted: bool = False
@@ -135,15 +145,16 @@ class Runtime:
             return f"{Path(self.python[0]).name}: it sees what its command line gives it"
         had = permitted()
         if "space" not in had:
-            return "the system permits no namespaces: the planner is told nothing, but could look for the benchmark"
+            return "the system permits no namespaces: the planner is told nothing, but COULD COMPARE VERSIONS"
         what = ["sees no other process"] if "processes" in had else ["sees OTHER PROCESSES"]
-        what += ["the benchmark is empty to it"] if "sight" in had else ["the BENCHMARK CAN BE READ"]
-        what += ["writes to its own folder only"] if "writes" in had else ["can WRITE ANYWHERE"]
+        what += ["of the disk the system and its code"] if "sight" in had else ["COULD COMPARE VERSIONS"]
+        what += ["writes to a /tmp of its own"] if "writes" in had else ["can WRITE ANYWHERE"]
         what += [] if "devices" in had else ["sees the DEVICES of this machine"]
         what += [] if "settings" in had else ["may reach the KERNEL'S SETTINGS"]
         what += [] if "keys" in had else ["may leave notes in the KERNEL'S KEYRINGS"]
-        opened = f", and to {len(self.writable)} more that was opened" if self.writable else ""
-        return f"namespaces: {', '.join(what)}{opened}"
+        what += [f"reads {len(self.paths)} more that were named"] if self.paths else []
+        what += [f"writes to {len(self.writable)} more that were opened"] if self.writable else []
+        return f"namespaces: {', '.join(what)}"
 
 
 def python_of(text: str) -> tuple[str, ...]:
@@ -179,7 +190,11 @@ def permitted() -> frozenset[str]:
         settings = {
             "network": "own",
             "confine": True,
-            "hidden": [folder],
+            "folder": "/tmp",
+            "root": folder,
+            "home": "/tmp",
+            "visible": _pythons(sys.executable),
+            "hidden": [],
             "writable": [],
             "memory": 0,
             "report": True,
@@ -194,6 +209,11 @@ def permitted() -> frozenset[str]:
     return frozenset()
 
 
+def default_memory() -> int:
+    """Bytes that a planner may take unless told otherwise; 0 where the machine does not say what it has."""
+    return int(LIMITS.memory_share * memory_bytes()[0])
+
+
 @dataclass
 class Running:
     """A planner's process. ``process`` is its watchman: killed or left alone, it takes all of the planner along."""
@@ -202,6 +222,8 @@ class Running:
     folder: Path
     leash: int
     shared: int
+    #: processes that the kernel had ended for want of memory when it was started
+    kernel_kills: int = field(default_factory=lambda: _kernel_kills())
     #: its last lines on stderr
     stderr_lines: "deque[str]" = field(default_factory=lambda: deque(maxlen=40))
     _pumps: list[Thread] = field(default_factory=list)
@@ -241,18 +263,19 @@ class Running:
             return PlanFaultError("died: it closed the channel to cfgen; it was restarted", "died")
         if code == confine.OVER_MEMORY:
             return PlanFaultError(
-                f"died: took more than the {memory / 1e9:g} GB that --planner-memory gives it", "died"
+                f"died: took more than the {memory / 1e9:.3g} GB that it is given; --planner-memory gives it more", "died"
             )
         words = f"exit code {code}"
         if code < 0:
             known = -code in set(signal.Signals)
             words = f"signal {signal.Signals(-code).name if known else -code}"
-        if -code == signal.SIGKILL:
-            words += " (out of memory?)"
-        by_machine = -code in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)
+        # a planner can send itself every signal: only the kernel's count of processes that it ended for want of memory
+        # tells that the machine did
+        short_of_memory = -code == signal.SIGKILL and _kernel_kills() > self.kernel_kills
+        words += " (the machine ran out of memory)" if short_of_memory else ""
         return PlanFaultError(
             f"died: its process ended with {words}, last on stderr: {self.last_line}",
-            "machine" if by_machine else "died",
+            "machine" if short_of_memory else "died",
         )
 
     @property
@@ -278,7 +301,25 @@ class Running:
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        _remove(self.folder)
+
+
+def _kernel_kills() -> int:
+    """How many processes of this machine the kernel has ended for want of memory, of this container's too."""
+    count = 0
+    for place, key in (("/proc/vmstat", "oom_kill "), ("/sys/fs/cgroup/memory.events", "oom_kill ")):
+        with contextlib.suppress(OSError):
+            lines = Path(place).read_text().splitlines()
+            count += sum(int(line.split()[1]) for line in lines if line.startswith(key))
+    return count
+
+
+def _remove(folder: Path) -> None:
+    """A folder with all in it, also what its owner may not write to."""
+    for below, _, _ in os.walk(folder):
+        with contextlib.suppress(OSError):
+            os.chmod(below, 0o700)  # noqa: PTH101
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def start(
@@ -332,12 +373,13 @@ def planner_environment(runtime: Runtime, folder: Path) -> dict[str, str]:
         if name in _SHELL or (len(visible_parts) < value.count(os.pathsep) + 1 and not name.endswith("PATH")):
             continue
         variables[name] = os.pathsep.join(visible_parts)
-    variables["PWD"] = str(_folder(runtime, str(folder)))
+    variables["PWD"] = str(_folder(runtime, "/tmp" if _is_confined(runtime) else str(folder)))
     if runtime.isolated_network:
         variables = {**HUBS, **variables}
     if not runtime.trusted:
-        variables |= {"TMPDIR": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        variables |= {name: str(folder / below) for name, below in _CACHES.items() if name not in os.environ}
+        own = Path("/tmp") if _is_confined(runtime) else folder
+        variables |= {"TMPDIR": str(own), "PYTHONDONTWRITEBYTECODE": "1"}
+        variables |= {name: str(own / below) for name, below in _CACHES.items() if name not in os.environ}
     return variables
 
 
@@ -347,22 +389,91 @@ def _names(text: str, places: set[str]) -> bool:
 
 
 def _confinement(command: Sequence[str], folder: str, runtime: Runtime) -> dict[str, object]:
-    confined = not runtime.trusted and not runtime.container and "space" in permitted()
+    confined = _is_confined(runtime)
     return {
         "command": list(command),
-        "folder": str(_folder(runtime, folder)),
+        "folder": str(_folder(runtime, "/tmp" if confined else folder)),
+        "root": folder,
+        "home": str(Path.home()),
+        "visible": _visible(command, runtime) if confined else [],
         "hidden": [str(p.resolve()) for p in runtime.hidden if p.is_dir()] if confined else [],
-        "writable": [folder, *(str(p.resolve()) for p in runtime.writable)],
+        "writable": [str(p.resolve()) for p in runtime.writable],
         "network": "own" if runtime.isolated_network else "all",
         "memory": runtime.memory,
         "confine": confined,
     }
 
 
+def _is_confined(runtime: Runtime) -> bool:
+    return not runtime.trusted and not runtime.container and "space" in permitted()
+
+
 def _folder(runtime: Runtime, own: str) -> Path:
     """Where it starts: where cfgen was started, unless that is to be hidden."""
     cwd = Path.cwd().resolve()
     return Path(own) if any(cwd.is_relative_to(p.resolve()) for p in runtime.hidden) else Path.cwd()
+
+
+# --- what a planner may read ----------------------------------------------------------------------
+
+#: weights that hubs brought: variable -> below it what may be read; where it is not set, below ~/.cache
+_WEIGHTS = {"HF_HOME": "hub", "HF_HUB_CACHE": "", "TORCH_HOME": ""}
+_CACHED_WEIGHTS = ("huggingface/hub", "torch")
+#: of a folder in which Python looks for modules, those files
+_MODULES = (".py", ".so", ".pyi", ".pth")
+
+
+def _visible(command: Sequence[str], runtime: Runtime) -> list[str]:
+    """Files and folders that a planner may read beside the system: its Python, its modules, files on its command
+    line with their kind beside them, weights in the usual caches, and what was named."""
+    program = shutil.which(command[0]) or command[0]
+    words = list(command[: command.index("-c")] if "-c" in command else command)  # behind it is no file
+    places = [*_pythons(program), *_pythons(sys.executable)]
+    places += map(str, (*runtime.paths, *runtime.options_paths))
+    for folder in dict.fromkeys([os.getcwd(), *sys.path, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]):
+        places += modules_of(Path(folder or "."))
+    places += [*map(str, of_command(shlex.join(words)).values()), *words[1:]]
+    weights = [Path(os.environ[name], below) for name, below in _WEIGHTS.items() if os.environ.get(name)]
+    weights += [Path.home() / ".cache" / name for name in _CACHED_WEIGHTS]
+    return [os.path.abspath(place) for place in (*places, *weights) if os.path.exists(place)]  # noqa: PTH100, PTH110
+
+
+def given(runtime: Runtime) -> dict[str, str]:
+    """Parts of a fingerprint: every file of the paths that it was given, and the variables that decide its answers."""
+    parts = {f"variable {name}": os.environ.get(name, "is not set") for name in runtime.variables}
+    for path in runtime.paths:
+        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        parts |= {f"path {os.path.relpath(file, path.parent)}": file_hash(file) for file in files}
+    return {name: value if name.startswith("path") else hash_json(value) for name, value in parts.items()}
+
+
+def modules_of(folder: Path) -> list[str]:
+    """What Python can import from a folder: modules and packages. A folder of an environment is taken whole."""
+    if not folder.is_dir() or folder.name in ("site-packages", "dist-packages"):
+        return [str(folder)]
+    entries = sorted(folder.iterdir()) if os.access(folder, os.R_OK | os.X_OK) else []
+    return [str(entry) for entry in entries if entry.suffix in _MODULES or _is_package(entry)]
+
+
+def _is_package(folder: Path) -> bool:
+    return folder.name.isidentifier() and any(folder.glob("*.py"))
+
+
+@lru_cache(maxsize=8)
+def _pythons(program: str) -> list[str]:
+    """The environment of a Python, and the installation that it is made from; [] of another program."""
+    path, places = Path(os.path.abspath(program)), []  # noqa: PTH100
+    for step in (path, path.resolve()):
+        if not re.match(r"python|pypy", step.name):
+            continue
+        prefix = step.parent.parent
+        places += [str(step), str(prefix)] if str(prefix) != "/" else [str(step)]
+        with contextlib.suppress(OSError):
+            settings = (prefix / "pyvenv.cfg").read_text("utf-8")
+            places += [str(Path(m[1]).parent) for m in re.finditer(r"(?m)^home *= *(.+)$", settings)]
+    if path == Path(sys.executable):
+        places += [sys.prefix, sys.base_prefix]
+    return list(dict.fromkeys(places))
 
 
 def _framed(content: Mapping[str, object]) -> bytes:

@@ -35,6 +35,9 @@ class AnswerLimits:
     range_m: float = 1000.0
     #: rad: no car turns more often; more is none that was given, and taken from the path
     heading_rad: float = 1000.0
+    #: share of the machine's memory that a planner may take unless told otherwise: more leaves too little for cfgen,
+    #: less ends planners that would have run
+    memory_share: float = 0.8
     #: remarks on its format that a plan keeps
     remarks: int = 20
 

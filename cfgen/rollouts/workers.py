@@ -20,13 +20,13 @@ from cfgen.planners.fingerprint import changes
 from cfgen.planners.outputs import EXPORTS
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.retries import Replica, RetryingPlanner, heartbeat, start_replicas
-from cfgen.planners.runtime import Runtime, python_of
+from cfgen.planners.runtime import Runtime, default_memory, python_of
 from cfgen.records import PlannerRun
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.rollouts.interventions import intervene
 from cfgen.rollouts.queries import Queries
 from cfgen.rollouts.runner import roll_out
-from cfgen.storage.store import Store
+from cfgen.storage.store import MARKER, Store
 
 # --- names of runs --------------------------------------------------------------------------------
 
@@ -160,18 +160,31 @@ def runtime_of(options: ScoreOptions) -> Runtime:
     for folder in options.writable:
         if not folder.is_dir():
             raise InputError(f"--writable {folder}: expected a folder, found none; make it first")
-        place = folder.resolve()
-        if place.is_relative_to(bench) or bench.is_relative_to(place):
-            where = (
-                "is the benchmark, or lies in it" if place.is_relative_to(bench) else "holds the benchmark"
-            )
-            raise InputError(
-                f"--writable {folder}: {where} ({options.bench}), which planners must not see; name a folder beside it"
-            )
+        _check_beside(bench, folder, f"--writable {folder}")
+    for path in options.planner_path:
+        if not path.exists():
+            raise InputError(f"--planner-path {path}: expected a file or folder, found none")
+        _check_beside(bench, path, f"--planner-path {path}")
+    sources = Store(bench).scenes_source if (bench / MARKER).is_file() else None
+    named = (Path(value) for value in options.planner_options.values() if isinstance(value, str))
     return Runtime(
         python=python_of(options.python) if options.python else (),
-        hidden=(options.bench, Path(f"{bench}-report"), scenarios_dir() / "scenes"),
+        hidden=(bench, Path(f"{bench}-report"), scenarios_dir() / "scenes", *([sources] if sources else [])),
         writable=options.writable,
+        paths=options.planner_path,
+        options_paths=tuple(path for path in named if path.name and path.exists()),
+        variables=options.planner_env,
         network=(options.planner_network and not options.offline) or bool(options.allow_hosts),
-        memory=int((options.planner_memory or 0) * 1e9),
+        memory=int(options.planner_memory * 1e9) if options.planner_memory else default_memory(),
     )
+
+
+def _check_beside(bench: Path, path: Path, option: str) -> None:
+    """
+    Raises:
+        InputError: ``path`` shows the benchmark.
+    """
+    place = path.resolve()
+    if place.is_relative_to(bench) or bench.is_relative_to(place):
+        where = "is the benchmark, or lies in it" if place.is_relative_to(bench) else "holds the benchmark"
+        raise InputError(f"{option}: {where} ({bench}), which planners must not see; name a folder beside it")

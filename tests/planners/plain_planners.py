@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -92,6 +93,42 @@ class Writes(Plain):
             own = Path(kept.name).parent
         (own / "mine").write_text("fine")
         return {"own": str(own), "cwd": (Path.cwd() / "written").write_text("x")}
+
+
+class Reads(Plain):
+    def __init__(self, path):
+        self.path = path
+
+    def say(self, observation):
+        return {"text": Path(self.path).read_text()}
+
+
+class Shrinks(Plain):
+    """Makes the memory that it shares with cfgen smaller, or forbids cfgen to write to it."""
+
+    def say(self, observation):
+        words = {}
+        for name in os.listdir("/proc/self/fd"):
+            if "memfd:frames" in os.readlink(f"/proc/self/fd/{name}") if os.path.lexists(f"/proc/self/fd/{name}") else "":
+                for what, act in (
+                    ("shrunk", lambda fd: os.ftruncate(fd, 0)),
+                    ("sealed", lambda fd: fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE)),
+                ):
+                    try:
+                        act(int(name))
+                        words[what] = "done"
+                    except OSError as error:
+                        words[what] = error.strerror
+        return words
+
+
+class Ends(Plain):
+    def __init__(self, signal_name):
+        self.signal_name = signal_name
+
+    def say(self, observation):
+        os.kill(os.getpid(), getattr(signal, f"SIG{self.signal_name}"))
+        time.sleep(5)
 
 
 class Calls(Plain):

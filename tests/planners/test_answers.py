@@ -10,6 +10,7 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import canonical_json
 from cfgen.core.sanitize import plain_json, plain_numbers, plain_text, visible
+from cfgen.planners import runtime
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import open_planner
@@ -144,15 +145,19 @@ def test_a_timeout_that_cannot_be_is_named(seconds: float):
         open_planner("cruise", timeout_s=seconds)
 
 
-def test_a_worker_that_the_machine_killed_is_told_from_one_that_died():
+@pytest.mark.parametrize(("kills", "kind"), [(0, "died"), (1, "machine")])
+def test_a_worker_that_the_machine_killed_is_told_from_one_that_killed_itself(kills, kind, monkeypatch):
+    counts = iter([5, 5 + kills])
+    monkeypatch.setattr(runtime, "_kernel_kills", lambda: next(counts))
     planner = open_planner("tests.planners.nasty_planners:Killed")
     try:
         fault = planner.ask([question("pair")])[0]
     finally:
         planner.close()
     assert isinstance(fault, PlanFaultError)
-    assert fault.kind == "machine"
-    assert "signal SIGKILL (out of memory?)" in str(fault)
+    assert fault.kind == kind
+    assert "signal SIGKILL" in str(fault)
+    assert ("ran out of memory" in str(fault)) == bool(kills)
 
 
 def test_a_program_with_a_long_line_or_odd_text_costs_its_question(tmp_path: Path):

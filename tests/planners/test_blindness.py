@@ -129,18 +129,24 @@ def test_one_that_may_write_where_it_finds_it_again_knows_as_much(pictures, tmp_
 
 
 @pytest.mark.usefixtures("_permitted")
-def test_the_benchmark_is_found_only_where_it_is_not_hidden(tmp_path: Path, monkeypatch):
+def test_the_benchmark_is_found_only_where_it_was_given_and_not_hidden(tmp_path: Path, monkeypatch):
     bench = make_bench(tmp_path / "drives" / "bench", 1, {}, arms=("hazard",)).root
     monkeypatch.chdir(tmp_path / "drives")
     monkeypatch.setenv("WHERE", str(bench))
     monkeypatch.setenv("MAKEFLAGS", f"BENCH={bench}")
     found = {}
-    for hidden in ((), (bench,)):
-        planner = open_planner("cheating", runtime=replace(Runtime(), hidden=hidden))
+    ways = {
+        "by default": Runtime(),
+        "named": Runtime(paths=(tmp_path / "drives",)),
+        "named and hidden": Runtime(paths=(tmp_path / "drives",), hidden=(bench,)),
+        "writable and hidden": Runtime(writable=(tmp_path / "drives",), hidden=(bench,)),
+    }
+    for way, runtime in ways.items():
+        planner = open_planner("cheating", runtime=runtime)
         (answer,) = planner.ask([Observation("t", 1, {}, {}, STILL)])
         planner.close()
-        found[bool(hidden)] = str(bench) in answer.report["found"]
-    assert found == {False: True, True: False}
+        found[way] = str(bench) in answer.report["found"]
+    assert [way for way, seen in found.items() if seen] == ["named"]
 
 
 #: how many notes it finds in the kernel's keyrings, and in how many it can leave one

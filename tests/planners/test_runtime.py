@@ -6,6 +6,7 @@ import os
 import socket
 import struct
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def wrapper(folder: Path, before: str) -> str:
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_planner_in_another_python_gets_the_client_sent_and_every_pixel(shared: bool, monkeypatch):
     if not shared:
-        monkeypatch.setattr(os, "memfd_create", lambda _: -1)
+        monkeypatch.setattr(process, "_shared_memory", lambda: -1)
     pixels = np.random.default_rng(1).integers(0, 256, (90, 160, 3), np.uint8)
     planner = open_planner(f"{PLAIN}:Tells", runtime=Runtime(python=(sys.executable,)))
     try:
@@ -201,14 +202,14 @@ def test_a_planner_with_reset_is_fresh_for_every_question_and_any_other_when_it_
 
 def test_memory_is_limited_where_that_is_wanted():
     (fault,) = asked("Eats", runtime=Runtime(memory=300_000_000))
-    assert str(fault) == "died: took more than the 0.3 GB that --planner-memory gives it"
+    assert str(fault) == "died: took more than the 0.3 GB that it is given; --planner-memory gives it more"
     assert fault.kind == "died"
 
 
 @pytest.mark.usefixtures("_permitted")
 def test_files_in_memory_count_also_where_nobody_has_mapped_them():
     (fault,) = asked("FillsShm", {"files": 2}, runtime=Runtime(memory=130_000_000))
-    assert str(fault) == "died: took more than the 0.13 GB that --planner-memory gives it"
+    assert str(fault) == "died: took more than the 0.13 GB that it is given; --planner-memory gives it more"
     (answer,) = asked("FillsShm", {"files": 1}, runtime=Runtime(memory=300_000_000))
     assert not isinstance(answer, PlanFaultError)
 
@@ -234,16 +235,85 @@ def _sleeping(word: str) -> list[str]:
     return found
 
 
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """A folder that is not below /tmp, in which cfgen was started."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        monkeypatch.chdir(folder)
+        yield Path(folder)
+        monkeypatch.undo()
+
+
 @pytest.mark.usefixtures("_permitted")
-def test_it_writes_to_a_folder_of_its_own_and_nowhere_else(tmp_path: Path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_it_writes_to_a_tmp_of_its_own_and_nowhere_else(elsewhere: Path):
     (fault,) = asked("Writes")
     assert "Read-only file system" in str(fault)
-    assert str(fault).endswith("unless --writable opens another")
+    assert str(fault).endswith("unless --writable opens another folder")
     assert fault.kind == "error"
-    (answer,) = asked("Writes", runtime=Runtime(writable=(tmp_path,)))
-    assert (tmp_path / "written").is_file()
-    assert not Path(json.loads(answer.text)["own"]).exists(), "it goes with the planner"
+    (answer,) = asked("Writes", runtime=Runtime(writable=(elsewhere,)))
+    assert (elsewhere / "written").is_file()
+    assert json.loads(answer.text)["own"] == "/tmp"
+    assert not Path("/tmp/mine").exists(), "what it writes there ends with it"
+
+
+@pytest.mark.usefixtures("_permitted")
+def test_it_reads_the_system_its_modules_and_what_is_named_and_nothing_else(elsewhere: Path):
+    for name in ("drives/a.jpg", "weights/w.bin", "notes.txt", "helper.py", "package/__init__.py", "package/data.json"):
+        file = elsewhere / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("x = 1\n")
+    names = ["drives/a.jpg", "weights/w.bin", "notes.txt", "helper.py", "package/data.json"]
+    places = {name: str(elsewhere / name) for name in names} | {"shell": "/bin/sh", "home": str(Path.home() / ".bashrc")}
+
+    def seen(runtime: Runtime) -> set[str]:
+        (answer,) = asked("Reaches", {"places": list(places.values())}, runtime)
+        told = json.loads(answer.text)["found"]
+        return {name for name, place in places.items() if told[place] != "No such file or directory"}
+
+    assert seen(Runtime()) == {"helper.py", "package/data.json", "shell"}
+    assert seen(Runtime(paths=(elsewhere / "weights",))) == {"helper.py", "package/data.json", "shell", "weights/w.bin"}
+
+
+@pytest.mark.usefixtures("_permitted")
+def test_a_file_that_it_was_not_given_is_named_with_the_option_that_gives_it(elsewhere: Path):
+    (elsewhere / "weights.bin").write_text("x")
+    (fault,) = asked("Reads", {"path": str(elsewhere / "weights.bin")})
+    assert str(fault).endswith(f"--planner-path {elsewhere}/weights.bin")
+    (answer,) = asked("Reads", {"path": str(elsewhere / "weights.bin")}, Runtime(paths=(elsewhere / "weights.bin",)))
+    assert not isinstance(answer, PlanFaultError)
+
+
+def test_what_it_does_to_the_memory_that_it_shares_costs_it_no_more_than_an_answer():
+    pixels = np.full((90, 160, 3), 7, np.uint8)
+    planner = open_planner(f"{PLAIN}:Shrinks")
+    try:
+        for _ in range(3):
+            (answer,) = planner.ask([question(pixels)])
+            assert json.loads(answer.text) == {"shrunk": "Operation not permitted", "sealed": "Operation not permitted"}
+    finally:
+        planner.close()
+
+
+@pytest.mark.parametrize(("name", "words"), [("KILL", "signal SIGKILL"), ("TERM", "signal SIGTERM")])
+def test_a_planner_that_ends_itself_was_not_ended_by_the_machine(name: str, words: str):
+    (fault,) = asked("Ends", {"signal_name": name})
+    assert words in str(fault)
+    assert fault.kind == "died"
+
+
+def test_files_and_variables_that_decide_are_part_of_who_answers(tmp_path: Path, monkeypatch):
+    (tmp_path / "weights" / "deep").mkdir(parents=True)
+    file = tmp_path / "weights" / "deep" / "w.bin"
+    file.write_text("1")
+    monkeypatch.setenv("MODE", "careful")
+    hashes = []
+    for change in (lambda: None, lambda: file.write_text("2"), lambda: monkeypatch.setenv("MODE", "bold")):
+        change()
+        runtime = Runtime(paths=(tmp_path / "weights",), variables=("MODE",))
+        planner = open_planner(f"{PLAIN}:Plain", runtime=runtime)
+        planner.close()
+        hashes.append(planner.hash)
+    assert len(set(hashes)) == 3
 
 
 @pytest.mark.usefixtures("_permitted")
