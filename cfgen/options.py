@@ -248,8 +248,8 @@ class PlannerOptions(JudgingOptions):
     ] = None
     planner_path: Annotated[
         tuple[Path, ...],
-        "Files and folders that the planner may read, beside the system, its Python, its modules and the usual caches of "
-        "weights; what they hold is part of who answered.",
+        "Files and folders that the planner may read, beside the system, its Python, its modules and the usual caches "
+        "of weights; what they hold is part of who answered.",
     ] = field(default=(), converter=paths)
     planner_env: Annotated[
         tuple[str, ...], "Environment variables that decide its answers: part of who answered."

@@ -1,8 +1,8 @@
 """Runs a program where it sees no more than it needs: Linux, as far as the system permits.
 
 Run by path with ``python -I -S``; what to do comes over stdin, so that no command line tells it. With user namespaces
-the program gets processes, mounts and, unless told otherwise, a network of its own. Its root holds what it was given and
-nothing else: the system and its code, which it reads, and an empty /tmp, which ends with it as all that it starts.
+the program gets processes, mounts and, unless told otherwise, a network of its own. Its root holds what it was given
+and nothing else: the system and its code, which it reads, and an empty /tmp, which ends with it as all that it starts.
 Without them it still has a parent whose command line, environment and folder tell nothing, and its children still end
 with it.
 """
@@ -90,11 +90,11 @@ def furnish(terms: dict) -> list[str]:
     """A root of its own, in the first process of the new space; what is had of "sight", "writes", "processes",
     "devices", "settings" and "shm".
 
-    It holds the system and ``terms["visible"]``, read-only, ``terms["writable"]``, and an empty /tmp; ``hidden`` folders
-    are empty in whatever shows them. Files in /dev/shm and /tmp take at most ``memory`` bytes each (0: half of the
-    machine's).
+    It holds the system and ``terms["visible"]``, read-only, ``terms["writable"]``, and an empty /tmp; ``hidden``
+    folders are empty in whatever shows them. Files in /dev/shm and /tmp take at most ``memory`` bytes each (0: half of
+    the machine's).
     """
-    had = []
+    had: list[str] = []
     _mount("", "/", "", _MS_REC | _MS_PRIVATE)
     root, size = terms["root"], f"size={terms['memory']}" if terms["memory"] else ""
     if not _mount("own", root, "tmpfs", _MS_NOSUID | _MS_NODEV):
@@ -157,7 +157,8 @@ def _hide(folders: list[str], root: str) -> bool:
     """Whether what the new root shows of them is empty now."""
     nothing = "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "size=4k,mode=755"
     shown = [root + folder for folder in folders if os.path.isdir(root + folder)]  # noqa: PTH112
-    return all([_mount("nothing", folder, *nothing) for folder in shown])
+    hidden = [_mount("nothing", folder, *nothing) for folder in shown]
+    return all(hidden)
 
 
 def _enter_root(root: str) -> bool:

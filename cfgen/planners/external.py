@@ -78,7 +78,7 @@ class Command(AskedPlanner):
 
     def _start(self) -> Requirements:
         try:
-            self._running = start(self._words, self._runtime, echo_stderr=False)
+            self._running = start(self._words, self._runtime)
         except OSError as error:
             raise PlannerStartError(f"cannot be started ({error.strerror}: {error.filename})") from error
         self._channel = self._running.channel()

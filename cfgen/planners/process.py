@@ -233,7 +233,7 @@ class PlannerProcess(AskedPlanner):
         except TimeoutError:
             words = f"planner did not start within {self._startup_s:g} s; --startup-timeout-s gives it more"
         except (EOFError, OSError):
-            words = f"planner: {self._exit_fault()}{self._start_hint()}"
+            words = f"planner: {self._start_fault()}{self._start_hint()}"
         except ChannelError as error:
             words = _describe_noise(error, self._channel.source)
         except (PlannerStartError, PlanFaultError) as error:
@@ -275,6 +275,12 @@ class PlannerProcess(AskedPlanner):
         self.about = {name: str(hello.get(name))[:40] for name in ("python", "numpy")}
         self.fingerprint = consists
         return decode_needs(reply["needs"], own=True)
+
+    def _start_fault(self) -> str:
+        words = str(self._exit_fault())
+        if "The first words to a planner" in words:  # it took them for something else
+            return "the program of --python is no Python"
+        return words
 
     def _start_hint(self) -> str:
         """What to do about a command that starts no Python."""

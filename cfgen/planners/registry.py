@@ -118,6 +118,11 @@ def open_planner(
             )
     if max_chars < 1:
         raise InputError(f"max_answer_chars: expected a whole number above 0, found {max_chars}")
+    if name and identifier(name) != name:
+        raise InputError(
+            f"--name '{name}': expected letters, digits, '.', '_' and '-', as it names a folder; such as "
+            f"'{identifier(name)}'"
+        )
     limits = timeout_s, max_chars, startup_s
     if isinstance(spec, type):
         spec = importable(spec)

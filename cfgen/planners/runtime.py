@@ -97,6 +97,7 @@ class Runtime:
         variables: of the environment, those that decide its answers.
         network: it may reach what cfgen itself may reach.
         memory: bytes of its own, with all that it starts; 0: no limit.
+        log: the file to which its stderr goes; None: to ours.
         trusted: cfgen's own code: nothing is hidden from it.
     """
 
@@ -108,6 +109,7 @@ class Runtime:
     variables: tuple[str, ...] = ()
     network: bool = False
     memory: int = 0
+    log: Path | None = None
     trusted: bool = False
 
     @property
@@ -263,7 +265,8 @@ class Running:
             return PlanFaultError("died: it closed the channel to cfgen; it was restarted", "died")
         if code == confine.OVER_MEMORY:
             return PlanFaultError(
-                f"died: took more than the {memory / 1e9:.3g} GB that it is given; --planner-memory gives it more", "died"
+                f"died: took more than the {memory / 1e9:.3g} GB that it is given; --planner-memory gives it more",
+                "died",
             )
         words = f"exit code {code}"
         if code < 0:
@@ -325,13 +328,11 @@ def _remove(folder: Path) -> None:
 def start(
     command: Sequence[str],
     runtime: Runtime,
-    echo_stderr: bool = True,
     shared: int = -1,
 ) -> Running:
     """Start ``command`` as a planner, with pipes for stdin and stdout.
 
     Args:
-        echo_stderr: its stderr goes to ours.
         shared: a descriptor that it gets, under the same number, and that is closed with it.
 
     Raises:
@@ -356,7 +357,7 @@ def start(
     running = Running(process, folder, leash_end, shared)
     with contextlib.suppress(OSError):
         running.sink.write(_framed({**settings, "leash": leash}))
-    pump = Thread(target=_pump, args=(process.stderr, running.stderr_lines, echo_stderr), daemon=True)
+    pump = Thread(target=_pump, args=(process.stderr, running.stderr_lines, runtime.log), daemon=True)
     pump.start()
     running._pumps.append(pump)
     return running
@@ -430,12 +431,15 @@ def _visible(command: Sequence[str], runtime: Runtime) -> list[str]:
     words = list(command[: command.index("-c")] if "-c" in command else command)  # behind it is no file
     places = [*_pythons(program), *_pythons(sys.executable)]
     places += map(str, (*runtime.paths, *runtime.options_paths))
-    for folder in dict.fromkeys([os.getcwd(), *sys.path, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]):
+    for folder in dict.fromkeys(
+        [str(Path.cwd()), *sys.path, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    ):
         places += modules_of(Path(folder or "."))
     places += [*map(str, of_command(shlex.join(words)).values()), *words[1:]]
     weights = [Path(os.environ[name], below) for name, below in _WEIGHTS.items() if os.environ.get(name)]
     weights += [Path.home() / ".cache" / name for name in _CACHED_WEIGHTS]
-    return [os.path.abspath(place) for place in (*places, *weights) if os.path.exists(place)]  # noqa: PTH100, PTH110
+    places += map(str, weights)
+    return [os.path.abspath(place) for place in places if os.path.exists(place)]  # noqa: PTH100, PTH110
 
 
 def given(runtime: Runtime) -> dict[str, str]:
@@ -492,14 +496,16 @@ def _leash() -> Iterator[tuple[int, int]]:
         os.close(ours)
 
 
-def _pump(stream: IO[bytes], words: "deque[str]", echo_stderr: bool) -> None:
-    """In small pieces, so that no flood on stderr grows here."""
+def _pump(stream: IO[bytes], words: "deque[str]", log: Path | None) -> None:
+    """To ``log``, up to a size, or to our stderr; in small pieces, so that no flood grows here."""
     partial = b""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.suppress(OSError, ValueError))
+        target = stack.enter_context(log.open("ab")) if log else sys.stderr.buffer
         while part := os.read(stream.fileno(), 4096):
-            if echo_stderr:
-                sys.stderr.write(part.decode("utf-8", "replace"))
-                sys.stderr.flush()
+            if log is None or target.tell() < LIMITS.log_bytes:
+                target.write(part)
+                target.flush()
             *lines, partial = (partial + part).split(b"\n")
             words.extend(" ".join(line.decode("utf-8", "replace").split()) for line in lines)
             partial = partial[-4096:]

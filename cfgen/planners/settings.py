@@ -38,6 +38,8 @@ class AnswerLimits:
     #: share of the machine's memory that a planner may take unless told otherwise: more leaves too little for cfgen,
     #: less ends planners that would have run
     memory_share: float = 0.8
+    #: bytes of a planner's stderr that are kept in a run's log
+    log_bytes: int = 16 * 2**20
     #: remarks on its format that a plan keeps
     remarks: int = 20
 

@@ -103,6 +103,8 @@ def local_workers(store: Store, options: ScoreOptions) -> Iterator[LocalWorkers]
     """The planner, as often as it is to work side by side."""
     if options.engine == "serial" and (options.workers or len(options.devices)) not in (None, 0, 1):
         raise InputError("--engine serial: one copy of the planner works; leave --workers and --devices out")
+    log = planner_log(store)
+    log_size = log.stat().st_size if log.is_file() else 0
     with heartbeat("the planner to start", options.quiet):
         replicas = start_replicas(
             opener(store, options), options.workers or len(options.devices) or 1, options.devices
@@ -118,6 +120,22 @@ def local_workers(store: Store, options: ScoreOptions) -> Iterator[LocalWorkers]
         with contextlib.ExitStack() as stack:  # every one of them, also where one cannot be closed
             for replica in replicas:
                 stack.callback(replica.planner.close)
+        _tell_of_log(log, log_size, options.quiet)
+
+
+def planner_log(store: Store) -> Path:
+    """Where the stderr of planners goes."""
+    return store.work / "planner-stderr.log"
+
+
+def _tell_of_log(log: Path, start: int, quiet: bool) -> None:
+    """How many lines were added to it since it had ``start`` bytes."""
+    if quiet or not log.is_file() or log.stat().st_size == start:
+        return
+    with log.open("rb") as file:
+        file.seek(start)
+        count = sum(1 for _ in file)
+    print(f"cfgen: the planner wrote {count} lines on stderr: {log}", file=sys.stderr)
 
 
 def opener(store: Store, options: ScoreOptions) -> Callable[[], OpenPlanner]:
@@ -165,7 +183,8 @@ def runtime_of(options: ScoreOptions) -> Runtime:
         if not path.exists():
             raise InputError(f"--planner-path {path}: expected a file or folder, found none")
         _check_beside(bench, path, f"--planner-path {path}")
-    sources = Store(bench).scenes_source if (bench / MARKER).is_file() else None
+    store = Store(bench) if (bench / MARKER).is_file() else None
+    sources = store.scenes_source if store else None
     named = (Path(value) for value in options.planner_options.values() if isinstance(value, str))
     return Runtime(
         python=python_of(options.python) if options.python else (),
@@ -176,6 +195,7 @@ def runtime_of(options: ScoreOptions) -> Runtime:
         variables=options.planner_env,
         network=(options.planner_network and not options.offline) or bool(options.allow_hosts),
         memory=int(options.planner_memory * 1e9) if options.planner_memory else default_memory(),
+        log=planner_log(store) if store else None,
     )
 
 

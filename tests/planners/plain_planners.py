@@ -103,22 +103,30 @@ class Reads(Plain):
         return {"text": Path(self.path).read_text()}
 
 
+def _is_shared(descriptor):
+    try:
+        return "memfd:frames" in os.readlink(f"/proc/self/fd/{descriptor}")  # noqa: PTH115
+    except OSError:
+        return False
+
+
 class Shrinks(Plain):
     """Makes the memory that it shares with cfgen smaller, or forbids cfgen to write to it."""
 
+    needs = {"cameras": ["front"], "frame_times": [0.0]}  # noqa: RUF012
+
     def say(self, observation):
         words = {}
-        for name in os.listdir("/proc/self/fd"):
-            if "memfd:frames" in os.readlink(f"/proc/self/fd/{name}") if os.path.lexists(f"/proc/self/fd/{name}") else "":
-                for what, act in (
-                    ("shrunk", lambda fd: os.ftruncate(fd, 0)),
-                    ("sealed", lambda fd: fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE)),
-                ):
-                    try:
-                        act(int(name))
-                        words[what] = "done"
-                    except OSError as error:
-                        words[what] = error.strerror
+        memory = next(fd for fd in map(int, os.listdir("/proc/self/fd")) if _is_shared(fd))  # noqa: PTH208
+        for what, act in (
+            ("shrunk", lambda: os.ftruncate(memory, 0)),
+            ("sealed", lambda: fcntl.fcntl(memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE)),
+        ):
+            try:
+                act()
+                words[what] = "done"
+            except OSError as error:
+                words[what] = error.strerror
         return words
 
 

@@ -6,7 +6,6 @@ Each protection is also taken away once, to see that it then wins: one that neve
 import random
 import secrets
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -141,8 +140,8 @@ def test_the_benchmark_is_found_only_where_it_was_given_and_not_hidden(tmp_path:
         "named and hidden": Runtime(paths=(tmp_path / "drives",), hidden=(bench,)),
         "writable and hidden": Runtime(writable=(tmp_path / "drives",), hidden=(bench,)),
     }
-    for way, runtime in ways.items():
-        planner = open_planner("cheating", runtime=runtime)
+    for way, given in ways.items():
+        planner = open_planner("cheating", runtime=given)
         (answer,) = planner.ask([Observation("t", 1, {}, {}, STILL)])
         planner.close()
         found[way] = str(bench) in answer.report["found"]

@@ -121,6 +121,12 @@ def test_a_python_that_is_not_there_and_a_container_that_does_not_start(tmp_path
         python_of("nowhere/python")
     with pytest.raises(InputError, match=r"see that this prints 1: /bin/true -c 'import numpy; print\(1\)'$"):
         open_planner(f"{PLAIN}:Plain", runtime=Runtime(python=python_of("/bin/true")))
+    with pytest.raises(
+        InputError, match=r"^[^#]*the program of --python is no Python; see that this prints 1: "
+    ):
+        open_planner(f"{PLAIN}:Plain", runtime=Runtime(python=python_of("/bin/ls")))
+    with pytest.raises(InputError, match=r"--name '../../evil': expected letters.*such as 'evil'"):
+        open_planner("cruise", name="../../evil")
     docker = tmp_path / "docker"
     docker.write_text(
         "#!/bin/sh\necho \"Cannot connect to the Docker daemon\nSee 'docker run --help'.\" >&2\nexit 125\n"
@@ -258,12 +264,22 @@ def test_it_writes_to_a_tmp_of_its_own_and_nowhere_else(elsewhere: Path):
 
 @pytest.mark.usefixtures("_permitted")
 def test_it_reads_the_system_its_modules_and_what_is_named_and_nothing_else(elsewhere: Path):
-    for name in ("drives/a.jpg", "weights/w.bin", "notes.txt", "helper.py", "package/__init__.py", "package/data.json"):
+    for name in (
+        "drives/a.jpg",
+        "weights/w.bin",
+        "notes.txt",
+        "helper.py",
+        "package/__init__.py",
+        "package/data.json",
+    ):
         file = elsewhere / name
         file.parent.mkdir(exist_ok=True)
         file.write_text("x = 1\n")
     names = ["drives/a.jpg", "weights/w.bin", "notes.txt", "helper.py", "package/data.json"]
-    places = {name: str(elsewhere / name) for name in names} | {"shell": "/bin/sh", "home": str(Path.home() / ".bashrc")}
+    places = {name: str(elsewhere / name) for name in names} | {
+        "shell": "/bin/sh",
+        "home": str(Path.home() / ".bashrc"),
+    }
 
     def seen(runtime: Runtime) -> set[str]:
         (answer,) = asked("Reaches", {"places": list(places.values())}, runtime)
@@ -271,7 +287,12 @@ def test_it_reads_the_system_its_modules_and_what_is_named_and_nothing_else(else
         return {name for name, place in places.items() if told[place] != "No such file or directory"}
 
     assert seen(Runtime()) == {"helper.py", "package/data.json", "shell"}
-    assert seen(Runtime(paths=(elsewhere / "weights",))) == {"helper.py", "package/data.json", "shell", "weights/w.bin"}
+    assert seen(Runtime(paths=(elsewhere / "weights",))) == {
+        "helper.py",
+        "package/data.json",
+        "shell",
+        "weights/w.bin",
+    }
 
 
 @pytest.mark.usefixtures("_permitted")
@@ -279,7 +300,9 @@ def test_a_file_that_it_was_not_given_is_named_with_the_option_that_gives_it(els
     (elsewhere / "weights.bin").write_text("x")
     (fault,) = asked("Reads", {"path": str(elsewhere / "weights.bin")})
     assert str(fault).endswith(f"--planner-path {elsewhere}/weights.bin")
-    (answer,) = asked("Reads", {"path": str(elsewhere / "weights.bin")}, Runtime(paths=(elsewhere / "weights.bin",)))
+    (answer,) = asked(
+        "Reads", {"path": str(elsewhere / "weights.bin")}, Runtime(paths=(elsewhere / "weights.bin",))
+    )
     assert not isinstance(answer, PlanFaultError)
 
 
@@ -289,7 +312,10 @@ def test_what_it_does_to_the_memory_that_it_shares_costs_it_no_more_than_an_answ
     try:
         for _ in range(3):
             (answer,) = planner.ask([question(pixels)])
-            assert json.loads(answer.text) == {"shrunk": "Operation not permitted", "sealed": "Operation not permitted"}
+            assert json.loads(answer.text) == {
+                "shrunk": "Operation not permitted",
+                "sealed": "Operation not permitted",
+            }
     finally:
         planner.close()
 
