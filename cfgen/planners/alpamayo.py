@@ -6,13 +6,15 @@ points at 10 Hz, which cfgen resamples, and a chain of causation, which becomes 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cfgen.core.errors import InputError
+from cfgen.geometry.frames import interpolate
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Observation, Requirements, Response
 
@@ -41,9 +43,27 @@ DEFAULT = (
     "camera_cross_right_120fov",
     "camera_front_tele_30fov",
 )
+#: whose processor the packages load besides their weights
+PROCESSOR = "Qwen/Qwen3-VL-2B-Instruct"
 HISTORY_STEPS, STEP_S = 16, 0.1
 #: the package's processor shrinks each image to at most this area
 INPUT_PIXELS = 196_608
+
+
+@contextlib.contextmanager
+def _named_loading(part: str) -> Iterator[None]:
+    """
+    Raises:
+        InputError: a file is missing on this machine; which repository holds it.
+    """
+    try:
+        yield
+    except OSError as error:
+        words = " ".join(str(error).split())[:300]
+        raise InputError(
+            f"alpamayo: cannot load {part}: {words}; a planner has no network: bring it into the cache first "
+            "(docs/alpamayo.md), or give it --planner-network"
+        ) from error
 
 
 class Alpamayo:
@@ -114,10 +134,12 @@ class Alpamayo:
         self._torch = torch
         self._dtype = getattr(torch, dtype)
         attention = {"attn_implementation": self._attention} if self._attention else {}
-        self._model = model_class.from_pretrained(weights or default, dtype=self._dtype, **attention).to(
-            device
-        )
-        self._processor = self._helper.get_processor(self._model.tokenizer)
+        with _named_loading(f"weights {weights or default} (with the config of the backbone that they name)"):
+            self._model = model_class.from_pretrained(weights or default, dtype=self._dtype, **attention).to(
+                device
+            )
+        with _named_loading(f"the processor, from {PROCESSOR}"):
+            self._processor = self._helper.get_processor(self._model.tokenizer)
 
     def _one(self, observation: Observation) -> Response:
         torch = self._torch
@@ -172,10 +194,8 @@ def history_arrays(history: Motion) -> tuple[np.ndarray, np.ndarray]:
     reach = STEP_S * (HISTORY_STEPS - 1)
     if history.t[0] > 0.1 - reach:
         raise PlanFaultError(f"alpamayo: expected {reach:g} s of history, found {-history.t[0]:g} s")
-    history_poses = np.array(history.poses, float)
-    history_poses[:, 2] = np.unwrap(history_poses[:, 2])
-    times = -STEP_S * np.arange(HISTORY_STEPS - 1, -1, -1)
-    poses = np.column_stack([np.interp(times, history.t, column) for column in history_poses.T])
+    # along arcs at speeds that change smoothly: between poses 0.25 s apart a straight line would bias the speed at t0
+    poses = interpolate(history.t, history.poses, -STEP_S * np.arange(HISTORY_STEPS - 1, -1, -1))
     xyz = np.column_stack([poses[:, :2], np.zeros(HISTORY_STEPS)])
     cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
     rot = np.zeros((HISTORY_STEPS, 3, 3))

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
 TIMES = (-1.5, -1.0, -0.5, 0.0)
 SLOTS = ("cam_f0", "cam_l0", "cam_l1", "cam_l2", "cam_r0", "cam_r1", "cam_r2", "cam_b0")
-#: pixels of NAVSIM's pictures, width and height: agents crop them by fixed numbers
+#: pixels of NAVSIM's pictures, width and height: agents crop them by fixed numbers; focal length and centre, px
 SIZE = (1920, 1080)
+FOCAL, CENTRE = 1545.0, (960.0, 560.0)
+#: share of the agent's picture that a camera must cover: with less, an agent sees mostly black
+_LEAST_COVERED = 0.4
 #: of nuPlan's merged lidar in the ego frame, m, without rotation: where scenes have none, ``sensor2lidar`` refers to it
 LIDAR = (1.5185, 0.0, 1.6309)
 
@@ -38,8 +41,8 @@ class Navsim:
         cameras: NAVSIM camera slot -> camera name in the scenes, for the slots that the agent wants; default: the front
             camera for cam_f0, and the slot's own name for the others, as ``cfgen scenes import navsim`` names them.
             "" gives a black picture.
-        size: width and height of the pictures that the agent is given; they are scaled to the width, and cut or filled
-            with black in height. None leaves them as they are.
+        size: width and height of the pictures that the agent is given; they are scaled to the focal length of NAVSIM's
+            cameras at that width, and cut or filled with black around the same centre. None leaves them as they are.
         lidar: x, y, z in the ego frame, m, of the lidar that ``sensor2lidar`` refers to.
         initialize: False skips the agent's ``initialize()``, which loads its weights.
 
@@ -103,15 +106,17 @@ class Navsim:
         if history.t[0] > TIMES[0] + 0.1:
             raise InputError(f"navsim: expected {-TIMES[0]:g} s of history, found {-history.t[0]:g} s")
         speed = np.interp(TIMES, history.t, history.v)
-        acceleration = np.gradient(speed, np.diff(TIMES)[0])
+        step = np.diff(TIMES)[0]
+        acceleration = np.gradient(speed, step)
         poses = np.array(history.poses, float)
         poses[:, 2] = np.unwrap(poses[:, 2])
         sampled = np.column_stack([np.interp(TIMES, history.t, column) for column in poses.T])
+        lateral = speed * np.gradient(sampled[:, 2], step)
         return [
             self._types.EgoStatus(
                 ego_pose=sampled[i].astype(np.float32),
                 ego_velocity=np.array([speed[i], 0.0], np.float32),
-                ego_acceleration=np.array([acceleration[i], 0.0], np.float32),
+                ego_acceleration=np.array([acceleration[i], lateral[i]], np.float32),
                 driving_command=driving_command(observation.instruction),
             )
             for i in range(len(TIMES))
@@ -126,10 +131,10 @@ class Navsim:
 
     def _camera(self, observation: Observation, name: str, step: int) -> Any:
         camera = observation.cameras[name]
-        image, scale, down = self._fitted(observation.images[name][self._place[step]].pixels)
+        image, (fx, fy, cx, cy) = self._fitted(
+            observation.images[name][self._place[step]].pixels, name, camera
+        )
         ego_cam = np.linalg.inv(np.array(camera.T_cam_ego, float))
-        fx, fy = scale * camera.fx, scale * camera.fy
-        cx, cy = scale * (camera.cx + 0.5) - 0.5, scale * (camera.cy + 0.5) - 0.5 + down
         return self._types.Camera(
             image=image,
             sensor2lidar_rotation=ego_cam[:3, :3],
@@ -138,24 +143,34 @@ class Navsim:
             distortion=np.array(camera.distortion or (0.0,) * 5),
         )
 
-    def _fitted(self, pixels: np.ndarray) -> tuple[np.ndarray, float, float]:
-        """(H, W, 3) uint8 of the agent's size, how much it was scaled, and by how many rows it was moved down."""
+    def _fitted(
+        self, pixels: np.ndarray, name: str, camera: Any
+    ) -> tuple[np.ndarray, tuple[float, float, float, float]]:
+        """(H, W, 3) uint8 of the agent's size and field of view, and its fx, fy, cx, cy, px."""
         if self._size is None:
-            return pixels, 1.0, 0.0
+            return pixels, (camera.fx, camera.fy, camera.cx, camera.cy)
         import cv2
 
         width, height = self._size
-        scale = width / pixels.shape[1]
-        scaled = cv2.resize(
-            pixels,
-            (width, max(1, round(scale * pixels.shape[0]))),
-            interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR,
-        )
-        down = (height - len(scaled)) // 2
-        canvas = np.zeros((height, width, 3), np.uint8)
-        rows = slice(max(down, 0), max(down, 0) + min(height, len(scaled)))
-        canvas[rows] = scaled[max(-down, 0) : max(-down, 0) + height]
-        return canvas, scale, float(down)
+        size_ratio = width / SIZE[0]
+        focal, (cx, cy) = FOCAL * size_ratio, (size_ratio * CENTRE[0], size_ratio * CENTRE[1])
+        scale = np.array([focal / camera.fx, focal / camera.fy])
+        shift = np.array([cx, cy]) - scale * (camera.cx, camera.cy)
+        corners = scale * ((-0.5, -0.5), (pixels.shape[1] - 0.5, pixels.shape[0] - 0.5)) + shift
+        inside = np.clip(corners, -0.5, (width - 0.5, height - 0.5))
+        covered = float(np.prod(inside[1] - inside[0])) / (width * height)
+        if covered < _LEAST_COVERED:
+            raise InputError(
+                f"navsim: camera '{name}': covers {covered:.0%} of an agent's picture, whose focal length is "
+                f"{focal:.0f} px at {width}x{height}; expected {_LEAST_COVERED:.0%} at least: name another camera with "
+                "cameras=, or size=None to hand on pictures as they are"
+            )
+        matrix = np.array([[scale[0], 0, shift[0]], [0, scale[1], shift[1]]])
+        blur = max(
+            1 / float(scale.min()), 1.0
+        )  # what is shrunk is smoothed first: no detail turns into a pattern
+        smooth = cv2.GaussianBlur(pixels, (0, 0), 0.5 * np.sqrt(blur**2 - 1)) if blur > 1.01 else pixels
+        return cv2.warpAffine(smooth, matrix, (width, height), flags=cv2.INTER_LINEAR), (focal, focal, cx, cy)
 
     def _black(self) -> Any:
         width, height = self._size or SIZE

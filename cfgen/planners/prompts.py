@@ -221,13 +221,38 @@ def papers(answers: Mapping[str, str], observation: Observation) -> Response:
 
 
 def lightemma(answers: Mapping[str, str], observation: Observation) -> Response:
-    """LightEMMA: ``[(v1, c1), ..., (v6, c6)]`` in m/s and 1/m, 0.5 s apart; what was said before is the reasoning."""
-    return _driven(answers, scale=1.0)
+    """LightEMMA: ``[(v1, c1), ..., (v6, c6)]`` in m/s and 1/m, 0.5 s apart, integrated by Euler's method as there;
+    what was said before is the reasoning."""
+    v, curvature = _actions(answers).T
+    theta = np.cumsum(v * curvature) * _STEP_S
+    before = np.concatenate([[0.0], theta[:-1]])
+    xy = np.cumsum(v * np.array([np.cos(before), np.sin(before)]), axis=1) * _STEP_S
+    return _answer(answers, np.column_stack([*xy, theta]))
 
 
 def openemma(answers: Mapping[str, str], observation: Observation) -> Response:
-    """OpenEMMA: ``[v1, k1], ..., [v10, k10]`` with 100 times the curvature in 1/m, 0.5 s apart."""
-    return _driven(answers, scale=0.01)
+    """OpenEMMA: ``[v1, k1], ..., [v10, k10]``; v is metres in 0.5 s, k is 100 times the curvature in 1/m.
+
+    The first ten pairs count. As there, the trapezoidal rule over n pairs at n points of a time from 0 to n steps, of
+    which the first is the car itself.
+    """
+    v, curvature = _actions(answers)[:10].T
+    if len(v) < 2:
+        raise PlanFaultError("answer: expected ten pairs [speed, curvature], found one")
+    width = len(v) / (len(v) - 1)
+
+    def integral(rate: np.ndarray) -> np.ndarray:
+        return np.concatenate([[0.0], np.cumsum((rate[1:] + rate[:-1]) / 2) * width])
+
+    theta = integral(v * curvature / 100)
+    points = np.column_stack([integral(v * np.cos(theta)), integral(v * np.sin(theta)), theta])
+    return _answer(answers, points[1:])
+
+
+def speed_curvature(answers: Mapping[str, str], observation: Observation) -> Response:
+    """``[v1, k1], [v2, k2], ...`` in m/s and 100/m, 0.5 s apart, driven as arcs: what cfgen's own prompts ask for."""
+    v, curvature = _actions(answers).T
+    return _answer(answers, integrate(v, curvature / 100))
 
 
 def parsed(
@@ -247,6 +272,7 @@ SHIPPED: dict[str, Parser] = {
     "papers": papers,
     "lightemma": lightemma,
     "openemma": openemma,
+    "speed-curvature": speed_curvature,
 }
 
 
@@ -282,14 +308,18 @@ def create_parser(source: Any) -> Parser:
     return parser
 
 
-def _driven(answers: Mapping[str, str], scale: float) -> Response:
+def _actions(answers: Mapping[str, str]) -> np.ndarray:
+    """(N, 2) pairs of the last answer, one at least."""
     text = list(answers.values())[-1]
     actions = pairs(text)
     if not len(actions):
         raise PlanFaultError(
             f"answer: expected pairs of speed and curvature such as (5.2, 0.01), found '{text.strip()[:80]}'"
         )
-    points = integrate(actions[:, 0], actions[:, 1] * scale)
+    return actions
+
+
+def _answer(answers: Mapping[str, str], points: np.ndarray) -> Response:
     return Response(_reasons(answers), points, _STEP_S * np.arange(1, len(points) + 1))
 
 

@@ -1,5 +1,6 @@
 """Adapters against stand-ins that have the public packages' call signatures and shapes."""
 
+import dataclasses
 import sys
 import types
 from dataclasses import dataclass, field
@@ -35,6 +36,17 @@ def test_history_is_16_poses_at_10_hz_that_end_at_the_origin():
     assert xyz.dtype == rot.dtype == np.float32
     np.testing.assert_allclose(xyz[0, 0, :, 0], 8.0 * 0.1 * np.arange(-15, 1), atol=1e-5)
     np.testing.assert_allclose(rot[0, 0, -1], np.eye(3), atol=1e-6)
+
+
+@pytest.mark.parametrize("acceleration", [2.0, -3.0, -6.0])
+def test_the_speed_at_t0_is_that_of_the_drive_whatever_its_acceleration(acceleration: float):
+    """Poses 0.25 s apart, 14 m/s at t0; a straight line between them gives 13.78, 14.32 and 14.65 m/s."""
+    v = np.array([14.0 + acceleration * t for t in T])
+    poses = tuple((14.0 * t + acceleration * t * t / 2, 0.0, 0.0) for t in T)
+    xyz, _ = history_arrays(Motion(t=T, poses=poses, v=tuple(map(float, v))))
+    x = xyz[0, 0, :, 0].astype(float)
+    # by the last three points, exactly for constant acceleration
+    assert (3 * x[-1] - 4 * x[-2] + x[-3]) / 0.2 == pytest.approx(14.0, abs=0.2)
 
 
 class FakeTensor(np.ndarray):
@@ -223,6 +235,24 @@ def _record(name: str, *fields: str):
     return type(name, (), {"__init__": make})
 
 
+def test_a_repository_that_is_not_in_the_cache_is_named(alpamayo_package, monkeypatch):
+    alpamayo_package("alpamayo_r1", "models.alpamayo_r1", "AlpamayoR1")
+
+    def missing(tokenizer):
+        raise OSError("could not find the files\nin the cache")
+
+    sys.modules["alpamayo_r1.helper"].__dict__["get_processor"] = missing
+    with pytest.raises(
+        InputError, match=r"the processor, from Qwen/Qwen3-VL-2B-Instruct: could not find the files in"
+    ):
+        Alpamayo("r1")
+    monkeypatch.setattr(FakeModel, "from_pretrained", classmethod(lambda cls, *a, **k: missing("")))
+    with pytest.raises(
+        InputError, match=r"cannot load weights nvidia/Alpamayo-R1-10B .*bring it into the cache"
+    ):
+        Alpamayo("r1")
+
+
 @pytest.fixture
 def navsim_package(monkeypatch):
     module = types.ModuleType("navsim.common.dataclasses")
@@ -270,11 +300,11 @@ def test_a_navsim_agent_gets_the_sensors_that_it_names():
     planner.plan([question(("front", "left"), (0.0,))])
     before, at_t0 = FakeAgent.seen.cameras[0], FakeAgent.seen.cameras[3]
     assert not hasattr(before.cam_f0, "image")
-    assert (at_t0.cam_l0.image == 10).all()
+    assert (at_t0.cam_l0.image[1:3, 2:10] == 10).all()
     assert (at_t0.cam_r0.image == 0).all()
     assert at_t0.cam_r0.image.shape == at_t0.cam_f0.image.shape == (4, 12, 3)
-    # twice as wide: 4 rows become 8, of which 2 above and 2 below are cut
-    np.testing.assert_allclose(at_t0.cam_f0.intrinsics, [[10, 0, 6.5], [0, 10, 2.5], [0, 0, 1]])
+    # 12 px wide, NAVSIM's focal length is 1545 / 160 px, and its centre (960, 560) / 160
+    np.testing.assert_allclose(at_t0.cam_f0.intrinsics, [[9.65625, 0, 6], [0, 9.65625, 3.5], [0, 0, 1]])
     for refused, why in (
         ({"sensors": {"lidar_pc": [3]}}, "needs lidar points"),
         ({"whole": True}, "the whole scene"),
@@ -283,6 +313,43 @@ def test_a_navsim_agent_gets_the_sensors_that_it_names():
             InputError, match=f"agent 'my_agents:build' {why}|agent 'my_agents:build' needs {why}"
         ):
             Navsim("my_agents:build", refused)
+
+
+@pytest.mark.usefixtures("navsim_package")
+def test_a_point_of_the_world_lies_where_the_agents_own_camera_has_it_or_the_camera_is_refused():
+    planner = Navsim("my_agents:build", {"sensors": {"cam_f0": [3]}})
+    camera = Camera(width=960, height=540, fx=654.64, fy=654.64, cx=480, cy=270, T_cam_ego=EYE)
+    pixels = np.zeros((540, 960, 3), np.uint8)
+    pixels[300:305, 600:605] = 255  # around (602, 302)
+    asked = question(("front",), (0.0,))
+    asked = dataclasses.replace(
+        asked, images={"front": (TimedImage(0.0, pixels),)}, cameras={"front": camera}
+    )
+    planner.plan([asked])
+    image = FakeAgent.seen.cameras[3].cam_f0.image
+    assert image.shape == (1080, 1920, 3)
+    rows, columns = np.nonzero(image[..., 0] > 127)
+    x, y = (602 - 480) / 654.64 * 1545 + 960, (302 - 270) / 654.64 * 1545 + 560
+    assert (columns.mean(), rows.mean()) == (pytest.approx(x, abs=0.6), pytest.approx(y, abs=0.6))
+    tele = dataclasses.replace(
+        asked, cameras={"front": camera.model_copy(update={"fx": 3210.0, "fy": 3210.0})}
+    )
+    with pytest.raises(
+        InputError, match=r"camera 'front': covers 6% of an agent's picture.*name another camera"
+    ):
+        planner.plan([tele])
+
+
+@pytest.mark.usefixtures("navsim_package")
+def test_lateral_acceleration_is_speed_times_yaw_rate():
+    planner = Navsim("my_agents:build", size=None)
+    poses = tuple((8.0 * t, 0.0, 0.1 * t) for t in T)
+    turning = dataclasses.replace(
+        question(("front",), planner.needs.frame_times), history=Motion(t=T, poses=poses, v=(8.0,) * len(T))
+    )
+    planner.plan([turning])
+    for status in FakeAgent.seen.ego_statuses:
+        np.testing.assert_allclose(status.ego_acceleration, [0.0, 0.8], atol=1e-5)
 
 
 @pytest.mark.usefixtures("navsim_package")

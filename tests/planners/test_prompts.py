@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.integrate import cumulative_trapezoid
 
 from cfgen.core.errors import InputError
 from cfgen.planners.answer import PlanFaultError, to_plan
@@ -17,6 +18,7 @@ from cfgen.planners.prompts import (
     parsed,
     past_actions,
     shipped_prompts,
+    speed_curvature,
 )
 from cfgen.planners.protocol import Response
 from cfgen.planners.registry import open_planner
@@ -53,7 +55,7 @@ def test_past_actions_are_those_of_the_circle_that_was_driven():
         (lightemma, "[(8.0, 0.0), (7.0, 0.0), (6.0, 0.0), (5.0, 0.0), (4.0, 0.0), (4.0, 0.0)]", 3.0, 17.0),
         (lightemma, "```\n[(8, 0), (8.0, 1e-3), (8,0), (8,0), (8,0), (8,0)]\n```", 3.0, None),
         (
-            openemma,
+            speed_curvature,
             "[8.0, 0.0], [6.0,0], [4.0, 0.0], [2, 0], [0,0], [0,0], [0,0], [0,0], [0,0], [0,0]",
             5.0,
             10.0,
@@ -71,11 +73,33 @@ def test_answers_in_the_forms_of_others_are_plans(parser, answer, horizon_s, end
         assert plan.waypoints[-1][0] == pytest.approx(end, abs=0.05)
 
 
-def test_openemma_means_a_hundredth_of_its_curvature():
-    found = parsed(openemma, {"plan": "[10.0, 5.0], " * 10}, asked(), {})
-    assert isinstance(found, Response)
-    assert found.waypoints is not None
-    assert found.waypoints[-1, 2] == pytest.approx(10.0 * 0.05 * 5.0)
+def test_openemma_is_read_as_openemma_reads_it():
+    """Its own arithmetic: SciPy's trapezoids over n points of a time from 0 to n, v in m per 0.5 s, k in 100/m."""
+    rng = np.random.default_rng(3)
+    v, k = rng.uniform(2, 6, 12).round(1), rng.uniform(-3, 3, 12).round(1)
+    found = parsed(
+        openemma, {"plan": ", ".join(f"[{a},{b}]" for a, b in zip(v, k, strict=True))}, asked(), {}
+    )
+    v, k, t = v[:10], k[:10] / 100, np.linspace(0, 10, 10)
+    theta = cumulative_trapezoid(k * v, t, initial=0)
+    theirs = [cumulative_trapezoid(v * f(theta), t, initial=0)[1:] for f in (np.cos, np.sin)]
+    np.testing.assert_allclose(found.waypoints[:, :2], np.transpose(theirs), atol=1e-9)
+    np.testing.assert_allclose(found.t, 0.5 * np.arange(1, 10))
+
+
+def test_lightemma_is_integrated_by_euler_as_there():
+    actions = [(8.0, 0.02), (7.0, 0.03), (6.0, -0.01), (5.0, 0.0)]
+    x = y = heading = 0.0
+    theirs = []
+    for speed, curvature in actions:
+        x, y = x + speed * np.cos(heading) * 0.5, y + speed * np.sin(heading) * 0.5
+        heading += curvature * speed * 0.5
+        theirs.append((x, y, heading))
+    found = parsed(lightemma, {"plan": str(actions)}, asked(), {})
+    np.testing.assert_allclose(found.waypoints, theirs, atol=1e-12)
+
+
+def test_an_answer_that_holds_no_pairs_is_named():
     refusal = parsed(openemma, {"plan": "I am sorry, I cannot help with that."}, asked(), {})
     assert isinstance(refusal, PlanFaultError)
     assert "I am sorry" in str(refusal)
