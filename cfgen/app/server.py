@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -323,15 +324,35 @@ _START_S = 60.0
 _END_S = 3.0
 
 
+@dataclass(frozen=True)
+class Transport:
+    """How requests come. ``proxies``: addresses whose ``X-Forwarded-For`` is believed; nobody else's is.
+    ``certificate``, ``key``: of TLS; None where a proxy does that, or nobody else listens."""
+
+    proxies: tuple[str, ...] = ()
+    certificate: Path | None = None
+    key: Path | None = None
+
+
 class Served:
     """An app that answers, until :meth:`close`."""
 
-    def __init__(self, app: Any, listens: socket.socket) -> None:
+    def __init__(self, app: Any, listens: socket.socket, transport: Transport) -> None:
         import uvicorn
 
         host, self.server_port = listens.getsockname()[:2]
-        self.local_url = f"http://{f'[{host}]' if ':' in host else host}:{self.server_port}/"
-        config = uvicorn.Config(app, log_level="error", server_header=False, timeout_graceful_shutdown=2)
+        scheme = "https" if transport.certificate else "http"
+        self.local_url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.server_port}/"
+        config = uvicorn.Config(
+            app,
+            log_level="error",
+            server_header=False,
+            timeout_graceful_shutdown=2,
+            proxy_headers=bool(transport.proxies),
+            forwarded_allow_ips=list(transport.proxies),
+            ssl_certfile=transport.certificate,
+            ssl_keyfile=transport.key,
+        )
         self._server, self._listens = uvicorn.Server(config), listens
         self.thread = threading.Thread(target=self._server.run, args=([listens],), daemon=True)
         self.thread.start()
@@ -354,6 +375,7 @@ def serve(
     accounts: Sequence[Account] = (),
     hosts: Sequence[str] = (),
     block: bool = True,
+    transport: Transport = Transport(),
 ) -> Served:
     """Serve the app until interrupted; without ``block`` return what is running.
 
@@ -365,7 +387,7 @@ def serve(
     listens, before = _bound(host, port), threading.enumerate()
     threading.Thread(target=api.warm_up, daemon=True).start()
     served = Served(
-        Guard(_pages(api, Logins(accounts), listens.getsockname()[1]), Hosts(host, hosts)), listens
+        Guard(_pages(api, Logins(accounts), listens.getsockname()[1]), Hosts(host, hosts)), listens, transport
     )
     if block:
         try:

@@ -1,6 +1,8 @@
 """``cfgen app`` and ``cfgen campaign``: people who place, curate and rate in the browser."""
 
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +25,7 @@ from cfgen.core.options import (
 
 if TYPE_CHECKING:
     from cfgen.app.accounts import Account
+    from cfgen.app.server import Transport
 
 #: cases of the demo benchmark that is built where there is none yet
 DEMO_CASES = 8
@@ -61,6 +64,12 @@ def serve_app(
         "ROLE/NAME: write an account to --users, its password asked for or from $CFGEN_APP_PASSWORD, and end.",
     ] = "",
     open: Annotated[bool, "With --host: let in whoever can reach it, without a login."] = False,  # noqa: A002
+    behind_proxy: Annotated[
+        Names,
+        "Addresses of proxies that speak TLS for it: what they say of a client's address is believed, nobody else's.",
+    ] = (),
+    certificate: Annotated[Place | None, "With --host: file of the TLS certificate, PEM."] = None,
+    certificate_key: Annotated[Place | None, "Its private key, PEM."] = None,
     allow_host: Annotated[Names, "Further host names in the browser's address, as behind a proxy."] = (),
     rooms: Annotated[
         Names, "Open only these rooms: curate, place, rate; rate alone keeps raters blind."
@@ -84,10 +93,12 @@ def serve_app(
     if add_user:
         return _add_user(file, add_user)
     accounts = _accounts(file)
-    host, port = _address(host, port, protected=bool(accounts) or open)
     from cfgen.app.api import ROOMS, Api
     from cfgen.app.campaigns.create import load
     from cfgen.app.server import check_ready, serve
+
+    transport = _transport(split(behind_proxy), certificate, certificate_key)
+    host, port = _address(host, port, bool(accounts), open, transport)
 
     if campaign and rate_rubric:
         raise InputError("--rate-rubric: a campaign has a rubric of its own; leave one of both out")
@@ -102,21 +113,47 @@ def serve_app(
         load(Path(campaign)) if campaign else None,
         rate_rubric,
     )
-    print(f"{folder}: open http://{host}:{port}  (stop with Ctrl-C)", flush=True)
+    scheme = "https" if certificate else "http"
+    print(f"{folder}: open {scheme}://{host}:{port}  (stop with Ctrl-C)", flush=True)
     space = os.environ.get("SPACE_HOST")  # what a hosted Gradio space sets
-    serve(api, host, port, accounts, [*([space] if space else []), *split(allow_host)])
+    hosts = [*([space] if space else []), *split(allow_host)]
+    serve(api, host, port, accounts, hosts, transport=transport)
     return 0
 
 
-def _address(host: str, port: int, protected: bool) -> tuple[str, int]:
+def _transport(
+    proxies: Sequence[str], certificate: "Place | None", certificate_key: "Place | None"
+) -> "Transport":
+    from cfgen.app.server import Transport
+
+    if bool(certificate) != bool(certificate_key):
+        raise InputError("--certificate and --certificate-key: expected both or neither")
+    files = [Path(file) if file else None for file in (certificate, certificate_key)]
+    for file in filter(None, files):
+        if not file.is_file():
+            raise InputError(f"{file}: expected a PEM file, found none")
+    return Transport(tuple(proxies), *files)
+
+
+def _address(host: str, port: int, logins: bool, everybody: bool, transport: "Transport") -> tuple[str, int]:
     from cfgen.app.server import is_loopback
 
     host = host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1"
-    if not (protected or is_loopback(host)):
+    if is_loopback(host):
+        return host, port or int(os.environ.get("GRADIO_SERVER_PORT") or 7860)
+    if not (logins or everybody):
         raise InputError(
             f"--host {host}: others can reach it there, and there is no login; give --users FILE, or "
             "say --open to let everybody in"
         )
+    in_clear = not (transport.proxies or transport.certificate)
+    if in_clear and logins:
+        raise InputError(
+            f"--host {host}: passwords, sessions, frames and ratings would travel in clear; give --certificate FILE "
+            "and --certificate-key FILE, or --behind-proxy ADDRESS of a proxy that speaks TLS"
+        )
+    if in_clear:
+        print("cfgen: warning: frames, names and ratings travel in clear", file=sys.stderr)
     return host, port or int(os.environ.get("GRADIO_SERVER_PORT") or 7860)
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("gradio", reason="serving needs gradio: pip install 'cfgen-b
 
 from cfgen.app.accounts import Account, Logins, add, hashed, matches, parse, read_file
 from cfgen.app.api import Api
-from cfgen.app.server import Hosts, refusal, serve
+from cfgen.app.server import Hosts, Transport, refusal, serve
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import derive_id
 from tests.app.asking import ask
@@ -54,6 +54,15 @@ def locked(api: Api):
     app = serve(
         api, port=0, accounts=[Account(role[:3], role, hashed(PASSWORD)) for role in roles], block=False
     )
+    yield app.local_url
+    app.close()
+
+
+@pytest.fixture
+def proxied(api: Api):
+    """As ``locked``, behind a proxy on this machine."""
+    accounts = [Account("rat", "rater", hashed(PASSWORD))]
+    app = serve(api, port=0, accounts=accounts, block=False, transport=Transport(proxies=("127.0.0.1",)))
     yield app.local_url
     app.close()
 
@@ -235,12 +244,12 @@ def test_wrong_passwords_over_http_end_in_a_wait(locked: str) -> None:
 
 
 def test_behind_a_proxy_wrong_passwords_lock_out_their_own_client_alone(
-    locked: str, monkeypatch: pytest.MonkeyPatch
+    proxied: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cfgen.app.accounts._FREE_TRIES", 1)
 
     def log_in(name: str, password: str, **headers: str) -> int:
-        return Browser(locked).log_in(name, password, **headers)[0]
+        return Browser(proxied).log_in(name, password, **headers)[0]
 
     for n in range(7):
         log_in(f"made-up{n}", "guess", x_forwarded_for="192.0.2.1")
@@ -249,6 +258,21 @@ def test_behind_a_proxy_wrong_passwords_lock_out_their_own_client_alone(
     for n in range(7):
         log_in(f"new{n}", "guess")
     assert log_in("rat", PASSWORD) == 303, "a proxy that names no client is not taken for one"
+
+
+def test_a_client_that_makes_up_its_address_is_counted_by_its_own(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cfgen.app.accounts._N", 2)
+    app = serve(api, port=0, accounts=[Account("rat", "rater", hashed(PASSWORD))], block=False)
+    try:
+        codes = [
+            Browser(app.local_url).log_in("rat", "guess", x_forwarded_for=f"198.51.100.{n}")[0]
+            for n in range(7)
+        ]
+    finally:
+        app.close()
+    assert codes == [401] * 5 + [429] * 2
 
 
 def test_passwords_are_kept_hashed_and_salted(tmp_path: Path) -> None:
@@ -302,3 +326,14 @@ def test_beyond_this_machine_a_login_is_asked_for(bench: Path) -> None:
     assert code == 2
     assert "--open" in err
     assert ask(Api(bench), "queue")["rows"]
+
+
+def test_logins_beyond_this_machine_want_tls(bench: Path, tmp_path: Path) -> None:
+    users = tmp_path / "users"
+    add(users, "rater/anna", PASSWORD)
+    code, _, err = run("app", str(bench), "--host", "0.0.0.0", "--users", str(users))
+    assert code == 2
+    assert "travel in clear; give --certificate FILE" in err
+    assert "--behind-proxy" in err
+    code, _, err = run("app", str(bench), "--users", str(users), "--certificate", str(users))
+    assert (code, "expected both or neither" in err) == (2, True)
