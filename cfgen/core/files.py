@@ -21,7 +21,7 @@ from pydantic_core import ErrorDetails
 
 from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.faults import ends_the_run
-from cfgen.core.hashing import hash_json
+from cfgen.core.hashing import hash_bytes, hash_image, hash_json
 from cfgen.core.object_store import bucket_of
 from cfgen.core.record import Stored
 
@@ -423,9 +423,23 @@ class FrameFile:
         """(H, W, 3) uint8 RGB.
 
         Raises:
-            InputError: a file of it is missing, no whole image, or does not fit the other.
+            InputError: a file of it is missing, no whole image, does not fit the other, or was changed since.
         """
-        return read_image(self.path) if self.source is None else self.over(read_image(self.source))
+        if self.source is not None:
+            pixels = self.over(read_image(self.source))
+            self._check(hash_image(pixels))
+            return pixels
+        with reading(self.path, "a readable file", "check the path and restore the file"):
+            data = file_bytes(self.path)
+        self._check(hash_bytes(data))
+        return decode_image(data, self.path, "RGB")
+
+    def _check(self, digest: str) -> None:
+        if self.hash and digest != self.hash:
+            raise InputError(
+                f"{self.path}: was changed since its case was made: expected {self.hash[:19]}..., found "
+                f"{digest[:19]}...; restore it, or see: cfgen bench verify"
+            )
 
     def over(self, source: np.ndarray) -> np.ndarray:
         """The frame, from the pixels (H, W, 3) of its source."""

@@ -26,7 +26,7 @@ from cfgen.planners.serialization import describe
 from cfgen.records import Camera, Case, Fault, Frame, Motion
 from cfgen.rollouts.queries import Queries, QueryKey, RolloutInput
 from cfgen.scenes.drive import STILL
-from cfgen.scenes.folder import SceneFolder, load_scene
+from cfgen.scenes.folder import SceneFolder, load_scene, scene_hash
 from cfgen.storage.store import Store
 
 
@@ -100,6 +100,7 @@ class RolloutInputs:
         #: are of chance
         self.salt: str | None = None
         self._folder = lru_cache(maxsize=16)(lambda scene_id: load_scene(store.scene_dir(scene_id)))
+        self._scene_hash = lru_cache(maxsize=16)(lambda scene_id: scene_hash(self._folder(scene_id)))
 
     def check(self, questions: Iterable[RolloutInput], needs: Requirements) -> None:
         """Some scene has what the planner needs; one that lacks it is a fault of its questions alone.
@@ -218,7 +219,15 @@ class RolloutInputs:
         return tuple(timed), resized(camera, *size)
 
     def _pixels(self, case: Case, arm: str, folder: SceneFolder, frame: Frame) -> np.ndarray:
-        """The arm's own frame if it changes this one, else the scene's."""
+        """The arm's own frame if it changes this one, else the scene's.
+
+        Raises:
+            InputError: a file is missing, or was changed since the case was made.
+        """
+        if self._scene_hash(case.scene_id) != case.provenance.scene_hash:
+            raise InputError(
+                f"{folder.root}: was changed since case {case.case_id} was made; restore it, or see: cfgen bench verify"
+            )
         front = frame == folder.front_frame()
         name = picture_of(case, arm, frame, front)
         file = frame_file(self.store, case, name) if name else None
