@@ -431,8 +431,9 @@ class FrameFile:
             return pixels
         with reading(self.path, "a readable file", "check the path and restore the file"):
             data = file_bytes(self.path)
+        pixels = decode_image(data, self.path, "RGB")
         self._check(hash_bytes(data))
-        return decode_image(data, self.path, "RGB")
+        return pixels
 
     def _check(self, digest: str) -> None:
         if self.hash and digest != self.hash:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -238,7 +239,8 @@ def _remedy(frozen: Definition) -> str:
 def case_hash(store: Store, case: Case) -> Sha256:
     """Over what a planner and a judge are shown of a case and what is true of it; files may be encoded anyhow."""
     frames = [name for name in case.pictures if name.endswith(".png") and name not in (MASK, LAYER)]
-    pixels = {name: frame_file(store, case, name).read() for name in frames}
+    # as they are: what was changed since is what is looked for
+    pixels = {name: replace(frame_file(store, case, name), hash="").read() for name in frames}
     if MASK in case.files:
         pixels[MASK] = read_image(store.case_dir(case.case_id) / MASK, "L")
     content: Mapping[str, Any] = {

@@ -35,7 +35,7 @@ from cfgen.records import (
     judged_as,
 )
 from cfgen.rollouts.inputs import RolloutInputs
-from cfgen.scenes.folder import write_scene
+from cfgen.scenes.folder import load_scene, scene_hash, write_scene
 from cfgen.storage.store import Store
 from cfgen.version import __version__
 
@@ -178,7 +178,7 @@ def _write_case(
             inpainter="composite",
             inpainter_version="1",
             cfgen_version=__version__,
-            scene_hash=HASH,
+            scene_hash=scene_hash(load_scene(store.scene_dir(scene.scene_id))),
             hazard_hash=HASH,
         ),
         files={},
