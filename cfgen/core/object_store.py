@@ -11,13 +11,15 @@ import json
 import os
 import re
 import socket
+import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from cfgen.core.errors import InputError, MissingExtraError, StoreError
@@ -32,21 +34,51 @@ _URL = re.compile(rf"^({'|'.join(SCHEMES)}):/{{1,2}}([^/].*)$")
 BEAT_S, STALE_S = 4.0, 20.0
 #: records, which plans and lists need, and what was paid or seen; pictures are fetched where whole cases are read
 _RECORDS = (".json", ".jsonl")
+#: what begins like an address; letters that a store's names of objects may have, of which 1,024 are allowed in all
+_ADDRESS = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):/")
+_LONGEST = 800
+#: variable: s for which a store that was reached before and is away is tried again; by default ten minutes. A line
+#: tells of it every so many s, and it is tried after pauses that grow up to the last, s
+PATIENCE = "CFGEN_STORE_PATIENCE_S"
+_PATIENCE_S, _LINE_S, _PAUSE_S = 600.0, 30.0, 10.0
+#: words in the errors of clients whose store, or the way to it, is away for the moment
+_AWAY = re.compile(
+    r"connect|timed? ?out|disconnect|unreachable|name resolution|slow ?down|unavailable|internal ?error|try again|"
+    r"\b(429|500|502|503|504)\b",
+    re.IGNORECASE,
+)
 _NEEDED = ("perception/", "cache/")
 _CLAIMS = ".work/claims"
 
 
 #: working copies of this process -> their addresses
 COPIES: dict[str, str] = {}
+T = TypeVar("T")
 
 
 def is_url(place: str | os.PathLike[str]) -> bool:
-    return _URL.match(os.fspath(place)) is not None
+    """Whether it is the address of an object store.
+
+    Raises:
+        InputError: an address of another kind, without a bucket, or too long.
+    """
+    text = os.fspath(place)
+    scheme = _ADDRESS.match(text)
+    matched = _URL.match(text) is not None
+    if scheme and scheme[1] not in SCHEMES:
+        raise InputError(
+            f"{text[:80]}: expected a folder, or an address that begins with {', '.join(f'{s}://' for s in SCHEMES)}"
+        )
+    if scheme and not matched:
+        raise InputError(f"{text[:80]}: expected an address such as {scheme[1]}://bucket/folder")
+    if matched and len(text) > _LONGEST:
+        raise InputError(f"{text[:60]}...: expected at most {_LONGEST} characters, found {len(text)}")
+    return matched
 
 
 def url_of(place: str | os.PathLike[str]) -> str:
     """The address that ``place`` is, or whose working copy it is; "" for every other path."""
-    if match := _URL.match(os.fspath(place)):
+    if is_url(place) and (match := _URL.match(os.fspath(place))):
         return f"{match[1]}://{match[2].rstrip('/')}"
     bucket = bucket_of(Path(place))
     return bucket.url if bucket and bucket.folder == Path(place) else ""
@@ -129,6 +161,19 @@ def _leaves(name: str) -> bool:
     return name.startswith("/") or ".." in name.split("/")
 
 
+def _is_away(error: Exception) -> bool:
+    """Whether an error is of the moment; what is forbidden, missing or in the way stays so."""
+    if isinstance(error, FileNotFoundError | FileExistsError | PermissionError):
+        return False
+    return isinstance(error, ConnectionError | TimeoutError) or bool(
+        _AWAY.search(f"{type(error).__name__} {error}")
+    )
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
 class Bucket:
     """What lies under ``url``, with its working copy in ``folder``."""
 
@@ -136,6 +181,8 @@ class Bucket:
         self.url, self.folder = url, folder
         self._root = url.split("://", 1)[1]
         self._seen: dict[str, tuple[str, float]] = {}
+        #: it answered this process at least once
+        self._reached = False
 
     @functools.cached_property
     def _fs(self) -> Any:
@@ -151,13 +198,13 @@ class Bucket:
         """
         if not self._private(path):
             with self._told("write"):
-                self._fs.pipe_file(self._there(path), data)
+                self._patiently(lambda: self._fs.pipe_file(self._there(path), data))
 
     def remove(self, path: Path) -> None:
         """Take a file or folder of the working copy away there; what is not there is no fault."""
         if not self._private(path):
             with self._told("remove"), contextlib.suppress(FileNotFoundError):
-                self._fs.rm(self._there(path), recursive=True)
+                self._patiently(lambda: self._fs.rm(self._there(path), recursive=True))
 
     def move(self, source: Path, target: Path) -> None:
         """Every file of a folder, before the folder is moved here."""
@@ -203,7 +250,9 @@ class Bucket:
     def _found(self, root: str, **narrow: str) -> dict[str, dict[str, Any]]:
         """Nothing where there is no such folder."""
         try:
-            entries: dict[str, dict[str, Any]] = self._fs.find(root, detail=True, **narrow)
+            entries: dict[str, dict[str, Any]] = self._patiently(
+                lambda: self._fs.find(root, detail=True, **narrow)
+            )
         except FileNotFoundError:
             return {}
         return entries
@@ -216,12 +265,42 @@ class Bucket:
             for start in range(0, len(names), 200):
                 some = names[start : start + 200]
                 # taken away since it was listed: left out
-                contents = self._fs.cat([f"{self._root}/{n}" for n in some], on_error="return")
+                contents = self._patiently(partial(self._contents, [f"{self._root}/{n}" for n in some]))
                 for url, data in contents.items() if isinstance(contents, dict) else [(some[0], contents)]:
-                    if isinstance(data, Exception) and not isinstance(data, FileNotFoundError):
-                        raise data
                     if isinstance(data, bytes):
                         _put(self.folder / url.removeprefix(f"{self._root}/"), data)
+
+    def _contents(self, names: list[str]) -> Any:
+        """Of each its bytes, or FileNotFoundError."""
+        contents = self._fs.cat(names, on_error="return")
+        for data in contents.values() if isinstance(contents, dict) else [contents]:
+            if isinstance(data, Exception) and not isinstance(data, FileNotFoundError):
+                raise data
+        return contents
+
+    def _patiently(self, act: Callable[[], T]) -> T:
+        """What ``act`` gives; tried again for a while where the store was reached before and is away now."""
+        start, pause, line = time.monotonic(), 0.5, 0.0
+        while True:
+            try:
+                result = act()
+            except Exception as error:  # each kind of store raises its own
+                waited = time.monotonic() - start
+                limit = float(os.environ.get(PATIENCE) or _PATIENCE_S) if self._reached else 0.0
+                if waited + pause > limit or not _is_away(error):
+                    raise
+                if waited >= line:
+                    print(
+                        f"cfgen: {self.url} is away ({_one_line(error)}); trying again for {limit - waited:.0f} s "
+                        f"(${PATIENCE})",
+                        file=sys.stderr,
+                    )
+                    line = waited + _LINE_S
+                time.sleep(pause)
+                pause = min(2 * pause, _PAUSE_S)
+            else:
+                self._reached = True
+                return result
 
     def _there(self, path: Path) -> str:
         return f"{self._root}/{path.relative_to(self.folder).as_posix()}"
@@ -238,7 +317,7 @@ class Bucket:
         try:
             yield
         except Exception as error:  # each kind of store raises its own
-            words = " ".join(str(error).split())[:200] or type(error).__name__
+            words = _one_line(error)
             check = f"{claim}; check" if claim else "check"
             raise StoreError(
                 f"{self.url}: cannot {verb} ({words}); {check} the address, the keys and their rights and run the same "
@@ -268,7 +347,7 @@ class Bucket:
             self, f"{prefix}{number + 1:06d}", tuple(f"{prefix}{n:06d}" for n in sorted(generations))
         )
         try:
-            self._fs.pipe_file(claimed.path, claimed.body(), mode="create")
+            self._patiently(lambda: self._fs.pipe_file(claimed.path, claimed.body(), mode="create"))
         except FileExistsError:
             return None
         except OSError as error:

@@ -7,13 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.errors import SetupError, StoreError
+from cfgen.core.errors import SetupError, Shortfall, StoreError
 from cfgen.core.files import read_json, write_bytes
 from cfgen.core.hashing import canonical_json, hash_json
 from cfgen.core.network import current
-from cfgen.models.base import Ask, Model, ModelError, Picture, Reply
+from cfgen.models.base import Ask, EmptyReplyError, Model, ModelError, Picture, Reply
 from cfgen.models.batcher import Batcher
 from cfgen.models.limits import BudgetSpentError, Ledger, Limits, Meter, with_retries
+
+#: Questions in a row without an answer after which a service is given up: fewer end a run for a hiccup, more let one
+#: wait for hours
+UNANSWERED = 8
 
 #: What is known of each call, in order: what for, how it ended, what it cost.
 Calls = list[dict[str, Any]]
@@ -42,6 +46,9 @@ class Client:
         self.replies, self.ledger = Replies(folder), Ledger(folder, account)
         self.meter = Meter(self.limits, owner)
         self.meter.owed = self._owed
+        self.meter.others = lambda: self.ledger.of_others(limits)
+        #: questions in a row that no try got an answer to, for the service's fault
+        self._unanswered = 0
         self.pictures = 0
         #: hashes of the questions that somebody waits for
         self._wanted: Counter[str] = Counter()
@@ -135,12 +142,28 @@ class Client:
         except ModelError as error:
             if error.kind == "fatal":
                 raise SetupError(f"{self.owner}: {error}") from None
+            self._count_unanswered(error)
             raise
         finally:
             self._wanted[ask.hash] -= 1
+        self._unanswered = 0
         if cacheable and reply.finish == "complete" and fits(reply.text):
             self.replies.put(key, reply, log)
         return reply
+
+    def _count_unanswered(self, error: ModelError) -> None:
+        """
+        Raises:
+            Shortfall: so many questions in a row got no answer that no other will.
+        """
+        if not error.transient or isinstance(error, EmptyReplyError):
+            return
+        self._unanswered += 1
+        if self._unanswered >= UNANSWERED:
+            raise Shortfall(
+                f"{self.owner}: {self._unanswered} questions in a row got no answer, after {self.limits.retries + 1} "
+                f"tries each, the last: {error}; what is done is kept: run the same command once the service works"
+            ) from None
 
     def _owed(self) -> int:
         """Questions in batch jobs of earlier runs that are not asked again now."""

@@ -6,6 +6,7 @@ import os
 import random
 import sys
 import time
+import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -99,6 +100,8 @@ class Meter:
         self.limits, self.owner = limits, owner
         #: how many questions an earlier run sent that are not answered yet: they are paid for once they are
         self.owed: Callable[[], int] = lambda: 0
+        #: requests and dollars of other commands that share the budget, since this one began
+        self.others: Callable[[], tuple[int, float]] = lambda: (0, 0.0)
         self._told = -_TELL_S
         self.requests = 0
         self.cached = 0
@@ -138,7 +141,7 @@ class Meter:
         limits = self.limits
         while limits.max_usd and self._under_way and not (self._priced or limits.batch):
             await asyncio.sleep(_PRICE_POLL_S)
-        if limits.max_requests and self.requests >= limits.max_requests:
+        if limits.max_requests and self.requests + self.others()[0] >= limits.max_requests:
             raise BudgetSpentError(f"{self.requests} requests")
         if limits.max_usd and not self._affordable():
             raise BudgetSpentError(f"${self.usd:.2f}")
@@ -183,7 +186,11 @@ class Meter:
     def _affordable(self) -> bool:
         """Whether the budget covers what is under way and, as far as its price is known, one request more."""
         budget, image_price = self.limits.max_usd, self.limits.usd_image
-        committed = self.usd + (self._under_way + self.owed()) * max(self._typical_usd(), image_price)
+        committed = (
+            self.usd
+            + self.others()[1]
+            + (self._under_way + self.owed()) * max(self._typical_usd(), image_price)
+        )
         return committed < budget and committed + image_price <= budget + 1e-9
 
     def _typical_usd(self) -> float:
@@ -240,6 +247,10 @@ class Ledger:
     def __init__(self, folder: Path | None, account: str = "") -> None:
         self.path = None if folder is None else folder / FILE
         self._account = account
+        #: names its own lines among those of commands that run at the same time
+        self._writer = uuid.uuid4().hex[:12]
+        self._others_end = self.path.stat().st_size if self.path and self.path.is_file() else 0
+        self._others = (0, 0.0)
         #: of the lines before byte ``_end``
         self._end = 0
         self._counts: Counter[str] = Counter()
@@ -250,6 +261,7 @@ class Ledger:
         if self.path is None:
             return
         content: dict[str, Any] = {"model": model, "for": what, "good": good, "usage": dict(usage)}
+        content["by"] = self._writer
         if failed:
             content["failed"] = failed
         # on a line of its own, even if a kill cut the one before it short
@@ -285,13 +297,26 @@ class Ledger:
 
     def usd(self, prices: Limits) -> float:
         """Dollars so far; calls that were made without a price count at ``prices``."""
-        return sum(
-            line["usage"].get("usd", prices.cost(line["usage"])) for line in self._after(0, keep=False)
-        )
+        return sum(_usd(line, prices) for line, _ in self._lines(0))
 
-    def _after(self, end: int, keep: bool = True) -> Iterator[dict[str, Any]]:
-        """Calls noted from byte ``end`` on; with ``keep``, they are not read again."""
-        if self.path is None or not self.path.is_file():
+    def of_others(self, prices: Limits) -> tuple[int, float]:
+        """Requests and dollars of other commands since this ledger was opened."""
+        requests, usd = self._others
+        for line, end in self._lines(self._others_end):
+            self._others_end = end
+            if line.get("by") != self._writer:
+                requests, usd = requests + 1, usd + _usd(line, prices)
+        self._others = (requests, usd)
+        return self._others
+
+    def _after(self, end: int) -> Iterator[dict[str, Any]]:
+        """Calls noted from byte ``end`` on, which are not read again."""
+        for content, self._end in self._lines(end):
+            yield content
+
+    def _lines(self, end: int) -> Iterator[tuple[dict[str, Any], int]]:
+        """Calls noted from byte ``end`` on, each with where it ends."""
+        if self.path is None or not self.path.is_file() or self.path.stat().st_size == end:
             return
         with self.path.open("rb") as file:
             file.seek(end)
@@ -303,10 +328,12 @@ class Ledger:
                         return
                     content = None
                 end += len(line)
-                if keep:
-                    self._end = end
                 if content is not None and self._account in ("", content["for"]):
-                    yield content
+                    yield content, end
+
+
+def _usd(line: Mapping[str, Any], prices: Limits) -> float:
+    return float(line["usage"].get("usd", prices.cost(line["usage"])))
 
 
 def in_words(spent: Spent) -> str:

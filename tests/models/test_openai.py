@@ -1,12 +1,16 @@
 """The official SDK under our client, against a server on loopback."""
 
+import asyncio
 import json
 import time
+from pathlib import Path
 
 import pytest
 
-from cfgen.core.errors import InputError, SetupError
+from cfgen.core.errors import InputError, SetupError, Shortfall
 from cfgen.judge.registry import create_judge
+from cfgen.models.client import BudgetSpentError, Client
+from cfgen.models.limits import Limits
 from tests.judge.fake_gemini import FakeServer, Response, fault, openai
 from tests.judge.items import items, judged
 from tests.judge.test_hazard_rubric import reply
@@ -70,3 +74,27 @@ def test_an_account_without_money_ends_the_run():
 def test_options_that_cannot_work_are_named(option, value):
     with pytest.raises(InputError, match=f"option {option}: expected"):
         create_judge("openai", **{"model": "m", "base_url": "http://localhost/v1", option: value})
+
+
+def test_a_server_that_answers_only_errors_ends_the_run_and_what_is_done_is_kept():
+    answers = [openai(reply())] * 3
+    with FakeServer(lambda r, n: answers.pop() if answers else fault(500)) as server:
+        kept = []
+        judge = chat(server, retries=0, concurrency=1)
+        with pytest.raises(
+            Shortfall, match=r"8 questions in a row got no answer, after 1 tries each.*is kept"
+        ):
+            judge.judge(items(40), kept.append)
+        assert [verdict.status for verdict in kept] == ["scored"] * 3 + ["failed"] * 7
+        assert len(server.requests) == 11
+
+
+def test_two_commands_at_once_share_one_budget(tmp_path: Path):
+    first, second = (Client("judge 'x'", Limits(cache=str(tmp_path), max_requests=5)) for _ in range(2))
+    for number in range(5):
+        client = (first, second)[number % 2]
+        asyncio.run(client.meter.admit())
+        client.ledger.add("m", "", True, {})
+    for client in (first, second):
+        with pytest.raises(BudgetSpentError):
+            asyncio.run(client.meter.admit())

@@ -227,3 +227,53 @@ def test_an_address_is_told_from_a_path_and_what_cannot_be_reached_is_one_line(m
     assert "s3://bucket/none: expected a benchmark directory" in err
     with pytest.raises(InputError, match="out: expected a path of this machine, found the address s3:"):
         cfgen.report("bench", "s3://bucket/report")
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("s4://bucket/x", r"expected a folder, or an address that begins with s3://"),
+        ("s3://", r"expected an address such as s3://bucket/folder"),
+        ("s3://bucket/" + "x" * 1100, r"expected at most 800 characters, found 1112"),
+    ],
+)
+def test_an_address_that_is_none_makes_no_folder(address: str, words: str, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run("build", "--n", "1", "--out", address)
+    assert code == 2
+    assert len(err.strip().splitlines()) == 1
+    with pytest.raises(InputError, match=words):
+        cfgen.build(address, n=1)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_store_that_is_away_for_a_while_is_waited_for_and_told_of(
+    machine, tmp_path: Path, monkeypatch, capsys
+):
+    folder = working_copy("s3://bucket/patient")
+    bucket, now, sent = Bucket("s3://bucket/patient", folder), [0.0], []
+    bucket.pull()
+    monkeypatch.setattr(time, "sleep", lambda s: now.__setitem__(0, now[0] + s))
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+
+    def send(place: str, data: bytes) -> None:
+        if now[0] < away:
+            raise OSError("An error occurred (503) when calling the PutObject operation: Please try again")
+        sent.append(place)
+
+    monkeypatch.setattr(bucket._fs, "pipe_file", send)
+    away = 100.0
+    bucket.send(folder / "a.json", b"{}")
+    assert sent == ["bucket/patient/a.json"]
+    lines = capsys.readouterr().err.splitlines()
+    assert 3 <= len(lines) <= 5
+    assert "s3://bucket/patient is away" in lines[0]
+    away = 1e9
+    with pytest.raises(StoreError, match=r"cannot write .*503"):
+        bucket.send(folder / "b.json", b"{}")
+    assert 690 < now[0] < 730, "ten minutes"
+    before = now[0]
+    monkeypatch.setattr(bucket._fs, "pipe_file", lambda *_: (_ for _ in ()).throw(PermissionError("no")))
+    with pytest.raises(StoreError):
+        bucket.send(folder / "c.json", b"{}")
+    assert now[0] == before, "what is forbidden stays so"
