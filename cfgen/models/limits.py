@@ -311,7 +311,8 @@ class Ledger:
 
     def _after(self, end: int) -> Iterator[dict[str, Any]]:
         """Calls noted from byte ``end`` on, which are not read again."""
-        for content, self._end in self._lines(end):
+        for content, reached in self._lines(end):
+            self._end = reached
             yield content
 
     def _lines(self, end: int) -> Iterator[tuple[dict[str, Any], int]]:
