@@ -28,6 +28,8 @@ EGO_CORNERS = np.array(
         (-REAR_M, HALF_WIDTH_M),
     ]
 )
+#: A plan that stays farther from something than this, m, clears it anyway: no response to it is due.
+CLEAR_M = 0.5
 #: Steps into which a step of the plan is cut.
 _CUT = 5
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cfgen.geometry.collision import FRONT_M, Footprint, Track, beside, passage
+from cfgen.geometry.collision import CLEAR_M, FRONT_M, Footprint, Track, beside, passage
 from cfgen.geometry.frames import interpolate
 from cfgen.geometry.path import travelled
 from cfgen.geometry.trajectory import speeds
@@ -22,8 +22,6 @@ COMFORT_DECEL, COMFORT_LATERAL, COMFORT_JERK = 4.0, 4.9, 8.4
 STOPPED = 0.5
 #: A response is holding back this far, m, or leaving this much more room, m, than the original plan.
 HELD_BACK_M, MORE_ROOM_M = 2.0, 0.5
-#: An original plan that stays farther from it than this, m, clears it anyway: no response is due.
-NEAR_M = 0.5
 #: Steps of a plan, a second, in which holding back can show at the earliest.
 _EARLIEST = 4
 
@@ -65,7 +63,7 @@ class Encounter:
     @property
     def response_due(self) -> bool:
         """Of the original plan's encounter: it comes so near that there is something to respond to."""
-        return self.min_gap_m < NEAR_M
+        return self.min_gap_m < CLEAR_M
 
 
 def encounter(plan: np.ndarray, placement: Placement) -> Encounter:
