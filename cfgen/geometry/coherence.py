@@ -12,13 +12,12 @@ import numpy as np
 
 from cfgen.geometry.driving import GRIP, MAX_JERK, CarState, DrivenPlan, drive
 from cfgen.geometry.lens import Array
+from cfgen.geometry.path import travelled
 from cfgen.geometry.trajectory import headings
 from cfgen.records import PLAN_DT
 
-#: m by which plan and drive may differ, besides this share of the way on which the car can stop.
+#: m by which plan and drive may differ along the way, besides this share of the way on which the car can stop.
 _OFF_M, _OFF_SHARE = 2.0, 0.35
-#: m by which the plan may lie beside the line that is driven.
-_BESIDE_M = 1.0
 #: m that a plan may go backwards in all.
 _BACK_M = 1.5
 #: m by which waypoints may scatter about the line that is driven (root of the mean square, along or across): those
@@ -46,16 +45,14 @@ def incoherent(plan: Array, start: CarState, driven: DrivenPlan | None = None) -
         return f"it goes {back:.0f} m backwards"
     ramp = GRIP / MAX_JERK
     stopping = start.speed * ramp / 2 + start.speed**2 / (2 * GRIP)
-    if driven.off_m > _OFF_M + _OFF_SHARE * stopping:
-        return f"a car that follows it is {driven.off_m:.0f} m off"
+    off = float(np.abs(travelled(driven.poses) - travelled(line[1:])).max())
+    if off > _OFF_M + _OFF_SHARE * stopping:
+        return f"a car that follows it is {off:.0f} m off along its way"
     if way := _stands_at_once(line, start):
         return f"it stands after {way:.1f} m from {start.speed:.0f} m/s"
     elsewhere = _elsewhere(xy, plan)
     if elsewhere > _ELSEWHERE:
         return f"its headings are {math.degrees(elsewhere):.0f} degrees beside its way"
-    deviation = _beside(line, driven)
-    if deviation > _BESIDE_M:
-        return f"a car that follows it is {deviation:.1f} m beside it"
     scatter = float(np.sqrt(((xy - line) ** 2).mean(axis=0)).max())
     if scatter > _SCATTER_M:
         return f"its waypoints scatter by {scatter:.1f} m"
@@ -103,18 +100,6 @@ def _elsewhere(xy: Array, plan: Array) -> float:
         return 0.0
     off = theta - np.array([np.arctan2(step[:, 1], step[:, 0]), headings(xy)[1:-1]])
     return float(np.abs((off + math.pi) % (2 * math.pi) - math.pi).min(axis=0)[moving].mean())
-
-
-def _beside(xy: Array, driven: DrivenPlan) -> float:
-    """m from the waypoint that lies farthest from the driven line to that line, continued straight on."""
-    line = np.vstack([np.zeros(3), driven.poses])
-    c, s = math.cos(line[-1, 2]), math.sin(line[-1, 2])
-    points = np.vstack([line[:, :2], line[-1, :2] + 1000.0 * np.array([c, s])])
-    start, step = points[:-1], np.diff(points, axis=0)
-    offset = xy[1:, None] - start
-    share = np.clip((offset * step).sum(-1) / np.maximum((step**2).sum(-1), 1e-12), 0, 1)
-    distances = np.hypot(*np.moveaxis(offset - share[..., None] * step, -1, 0)).min(axis=1)
-    return float(distances.max())
 
 
 def _changes(pushes: Array) -> int:

@@ -35,6 +35,8 @@ _K_SPEED = math.sqrt(_Q_SPEED / _R + 2 * _K_PLACE)
 _SMOOTH, _NOISE_STEP, _MOST_STEPS = 1e-4, 0.08, 3
 #: Third differences of white noise are so many times as large as it: the root of 1 + 9 + 9 + 1.
 _THIRD = math.sqrt(20)
+#: A plan that goes less than this in a step, m, stands.
+_STANDS_M = 0.05
 #: Steps of the simulation in a step of the plan.
 _SUBSTEPS = 5
 _DT = PLAN_DT / _SUBSTEPS
@@ -86,6 +88,15 @@ class DrivenPlan:
     off: Array
     line: Array
     noise: float
+
+    @property
+    def planned(self) -> Array:
+        """(N, 3) the plan itself, without its noise: m, and rad along its line, kept where it stands."""
+        step = np.diff(self.line, axis=0)
+        going = np.where(np.hypot(*step.T) > _STANDS_M, np.arange(len(step)), -1)
+        last = np.maximum.accumulate(going)
+        heading = np.where(last < 0, 0.0, np.arctan2(step[last, 1], step[last, 0]))
+        return np.column_stack([self.line[1:], heading])
 
     @property
     def off_m(self) -> float:

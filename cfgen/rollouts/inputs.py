@@ -19,11 +19,12 @@ from cfgen.core.hashing import canonical_json, derive_seed
 from cfgen.core.progress import Progress
 from cfgen.geometry.camera import resized
 from cfgen.geometry.driving import CarState
+from cfgen.geometry.frames import camera_at
 from cfgen.perception.view import SceneView
 from cfgen.planners.outputs import EXPORTS, token_of
 from cfgen.planners.protocol import Observation, Requirements, TimedImage, Truth
 from cfgen.planners.serialization import describe
-from cfgen.records import Camera, Case, Fault, Frame, Motion
+from cfgen.records import Camera, Case, Fault, Frame, Motion, Polygon
 from cfgen.rollouts.queries import Queries, QueryKey, RolloutInput
 from cfgen.scenes.drive import STILL
 from cfgen.scenes.folder import SceneFolder, load_scene
@@ -199,6 +200,19 @@ class RolloutInputs:
         perception = case.provenance.report.get("perception")
         file = perception.get("file") if isinstance(perception, dict) else None
         return self.store.view(file) if isinstance(file, str) else None
+
+    def drivable(self, case: Case) -> tuple[Polygon, ...] | None:
+        """Where cars may drive, polygons (P, 2) m in the ego frame at t0; None where the scene does not say."""
+        return self._folder(case.scene_id).scene.drivable
+
+    def past(self, case: Case, arm: str, since: float) -> list[tuple[float, np.ndarray, np.ndarray, Camera]]:
+        """Front frames from ``since``, s, to before t0 that an arm changes: time, original, changed, the camera then."""
+        folder = self._folder(case.scene_id)
+        return [
+            (f.t, folder.image(f), self._pixels(case, arm, folder, f), camera_at(folder.scene, f.camera, f.t))
+            for f in _front_past(folder)
+            if since <= f.t < 0 and picture_of(case, arm, f, front=False)
+        ]
 
     def motion(self, case: Case) -> tuple[Motion, Motion | None]:
         """History and recorded future of the case's scene."""

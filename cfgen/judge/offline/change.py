@@ -1,12 +1,15 @@
 """What is new in a frame, and where it stands on the road: from two images and the camera, nothing else."""
 
+import contextlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, rotation, unproject
+from cfgen.judge.protocol import PastFrame
 from cfgen.judge.settings import CHANGE
 from cfgen.records import Camera
 
@@ -59,6 +62,33 @@ def find_change(original: np.ndarray, modified: np.ndarray, camera: Camera) -> C
     box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
     base, width, height = _measure(body, box, camera)
     return Change(box, base, width, height)
+
+
+def find_velocity(change: Change, camera: Camera, past: Sequence[PastFrame]) -> tuple[float, float]:
+    """m/s in the ego frame at t0 at which the change moves: 0 along and across the line of sight where its places in
+    history frames differ by less than pixels tell."""
+    if not len(change.base):
+        return 0.0, 0.0
+    times, places = [0.0], [change.base.mean(axis=0)]
+    for frame in past:
+        with contextlib.suppress(NoChangeError):
+            before = find_change(frame.original, frame.modified, frame.camera)
+            cut = before.box[0] <= 1 or before.box[2] >= frame.original.shape[1] - 1
+            if len(before.base) and not cut:
+                times.append(frame.t)
+                places.append(before.base.mean(axis=0))
+    span = -min(times)
+    if span < 0.2:
+        return 0.0, 0.0
+    velocity = np.polyfit(times, np.array(places), 1)[0]
+    sight = places[0] - centre(camera)[:2]
+    reach = float(np.hypot(*sight))
+    axes = np.array([sight, (-sight[1], sight[0])]) / reach
+    steps = CHANGE.foot_px * np.array([reach**2 / (camera.fy * centre(camera)[2]), reach / camera.fx])
+    seen = axes @ velocity
+    seen[np.abs(seen) < CHANGE.least_mps + steps / span] = 0.0
+    x, y = seen @ axes
+    return float(x), float(y)
 
 
 def _changed(original: np.ndarray, modified: np.ndarray) -> np.ndarray:
