@@ -77,8 +77,8 @@ class DrivenPlan:
         poses: (N, 3) x, y, theta on the plan's own grid, m and rad in the ego frame at t0: a plan that a car can drive.
         speed: (N + 1,) m/s at 0, 0.25 ... s. acceleration, lateral: (5 N,) m/s^2 along and to the left, every 0.05 s.
         off: (N,) m between plan and drive at the same time.
-        line: (N + 1, 2) m, from the origin on: the smooth line through the waypoints that is followed. noise: m by
-            which they scatter about one.
+        line: (N + 1, 2) m, from the origin on: the smooth line through the waypoints that is followed. line_speed:
+            (N + 1,) m/s on it. noise: m by which the waypoints scatter about a smooth motion.
     """
 
     poses: Array
@@ -87,6 +87,7 @@ class DrivenPlan:
     lateral: Array
     off: Array
     line: Array
+    line_speed: Array
     noise: float
 
     @property
@@ -112,7 +113,9 @@ def drive(plan: Array, start: CarState) -> DrivenPlan:
     xy = np.vstack([np.zeros(2), np.asarray(plan, float)[:, :2]])
     noise = scatter(xy)
     steps = min(math.floor(noise / _NOISE_STEP), _MOST_STEPS)
-    line, place, velocity, acceleration = (matrix @ xy for matrix in _smoothing(len(xy), steps))
+    line, line_velocity, place, velocity, acceleration = (
+        matrix @ xy for matrix in _smoothing(len(xy), steps)
+    )
     reference = np.hstack([place, velocity, acceleration]).tolist()
     states = np.array(_followed(reference, start))
     grid = states[_SUBSTEPS - 1 :: _SUBSTEPS]
@@ -123,6 +126,7 @@ def drive(plan: Array, start: CarState) -> DrivenPlan:
         lateral=states[:, 5],
         off=np.hypot(*(grid[:, :2] - xy[1:]).T),
         line=line,
+        line_speed=np.hypot(*line_velocity.T),
         noise=noise,
     )
 
@@ -139,8 +143,9 @@ def scatter(xy: Array) -> float:
 
 
 @lru_cache(maxsize=32)
-def _smoothing(n: int, steps: int) -> tuple[Array, Array, Array, Array]:
-    """From ``n`` points to places (n, n), and to place, velocity and acceleration (5 (n - 1), n) at simulated steps.
+def _smoothing(n: int, steps: int) -> tuple[Array, ...]:
+    """From ``n`` points to place and velocity (n, n) there, and to place, velocity and acceleration (5 (n - 1), n) at
+    simulated steps.
 
     A cubic spline with a penalty on jerk: motion at constant acceleration passes unchanged.
     """
@@ -151,7 +156,8 @@ def _smoothing(n: int, steps: int) -> tuple[Array, Array, Array, Array]:
     weight = _SMOOTH * 10**steps
     fit = np.linalg.solve(design.T @ design + weight * PLAN_DT * jerk.T @ jerk, design.T)
     fine = _DT * np.arange(_SUBSTEPS * (n - 1))
-    return design @ fit, basis(fine) @ fit, basis.derivative(1)(fine) @ fit, basis.derivative(2)(fine) @ fit
+    slope = basis.derivative(1)
+    return design @ fit, slope(t) @ fit, basis(fine) @ fit, slope(fine) @ fit, basis.derivative(2)(fine) @ fit
 
 
 def _followed(reference: list[list[float]], start: CarState) -> list[tuple[float, ...]]:

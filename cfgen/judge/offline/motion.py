@@ -73,7 +73,7 @@ def compare(
     plans = [np.array(plan.waypoints)[:n] for plan in (original, modified)]
     start = start or CarState(float(speeds(plans[0])[0]))
     drives = [drive(plan, start) for plan in plans]
-    a, b = (Track.of(driven.planned) for driven in drives)
+    a, b = (Track.of(driven.planned, driven.line_speed) for driven in drives)
     noise = float(np.hypot(*(driven.noise for driven in drives)))
     arrival_a, arrival_b = (_arrival(track, change) for track in (a, b))
     until = slice(0, arrival_b.at + 1)
