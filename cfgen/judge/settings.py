@@ -25,9 +25,15 @@ class ChangeSettings:
     farthest_m: float = 150.0
     #: s before t0 from which on history frames tell how it moves; longer: what set out late counts as slower
     past_s: float = 1.05
-    #: px by which the foot of a change is uncertain in one frame, and m/s below which it stands whatever pixels say
-    foot_px: float = 1.5
+    least_span_s: float = 0.2
+    #: of the change's 95th percentile: what differs strongly; share of a row or column that makes it part of the change
+    strong_share: float = 0.2
+    strong_line: float = 0.05
+    #: px by which a change's edges are uncertain, m/s below which it stands whatever pixels say, and share by which its
+    #: distance is uncertain; lower: what stands seems to move along the line of sight
+    foot_px: float = 3.0
     least_mps: float = 0.5
+    distance_share: float = 0.12
 
 
 @dataclass(frozen=True)
