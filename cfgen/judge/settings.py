@@ -55,9 +55,10 @@ class MotionSettings:
     #: m passed closer to the place that make it turning towards, with more than `arrival_turning` of its speed left
     towards_m: float = 0.5
     arrival_turning: float = 0.3
-    #: share of the original's speed left on contact that makes braking too late: 0.9 is what is left of braking in the
-    #: last moment, 0.8 and less of braking gently from the start
+    #: share of the original's speed left on contact, and s of delay there, that make braking too late: 0.9 and 0.03 s
+    #: are left of braking in the last moment, 0.9 and 0.15 s of shedding a tenth early
     arrival: float = 0.85
+    delay_s: float = 0.1
     #: m/s: slower at its end a plan comes no nearer
     stands_mps: float = 0.5
 

@@ -94,7 +94,7 @@ def score_waypoints(response: MotionChange, undrivable: str = "") -> tuple[Score
     if response.hurried > max(MOTION.same_speed_mps, response.slowed) and not clears:
         return 1, f"The trajectory gains {3.6 * response.hurried:.0f} km/h before the place."
     if response.brakes:
-        if response.arrival > MOTION.arrival:
+        if response.arrival > MOTION.arrival and response.delay < MOTION.delay_s:
             return 1, f"It brakes too late: {response.arrival:.0%} of the speed is left where it hits."
         if response.towards > MOTION.towards_m and response.arrival > MOTION.arrival_turning:
             return 1, f"It brakes but turns {response.towards:.1f} m towards the place."

@@ -37,7 +37,7 @@ class MotionChange:
     Attributes:
         distinct: the plans can be told apart at all.
         slowed: m/s shed against the original before the place. held_back: m behind the original there or at the end.
-        hurried: m/s gained before the place.
+        delay: the same, s at the original's speed. hurried: m/s gained before the place.
         towards: m by which it passes closer to the place, negative when farther; 0 without a place.
         gap: m left beside it when the modified plan passes, or would pass from where it ends; negative on contact.
         arrival: the speed at which it meets what stands there, as a share of the original's; 0 when it does not.
@@ -47,6 +47,7 @@ class MotionChange:
     distinct: bool
     slowed: float
     held_back: float
+    delay: float
     hurried: float
     towards: float
     gap: float
@@ -80,10 +81,12 @@ def compare(
     gained = (b.v - a.v)[until]
     way_a, way_b = (np.append(0.0, np.cumsum(np.hypot(*np.diff(t.poses[:, :2], axis=0).T))) for t in (a, b))
     share = arrival_b.speed / max(arrival_a.speed, 0.5) if arrival_b.hits else 0.0
+    held_back = float((way_a - way_b)[arrival_b.at])
     return MotionChange(
         distinct=_distinct(a, b, way_a, way_b, noise),
         slowed=float(max(-gained.min(), 0.0)),
-        held_back=float((way_a - way_b)[arrival_b.at]),
+        held_back=held_back,
+        delay=held_back / max(float(a.v[until].mean()), 1.0),
         hurried=float(max(gained.max(), 0.0)),
         towards=arrival_a.room - arrival_b.room if np.isfinite([arrival_a.room, arrival_b.room]).all() else 0.0,
         gap=arrival_b.room,
