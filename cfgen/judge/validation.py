@@ -297,6 +297,7 @@ def summarize(
         rubric=run.rubric,
         rubric_version=run.rubric_version,
         rubric_hash=run.rubric_hash,
+        code=getattr(judge, "code", ""),
         n=len(probes),
         failed=sum(not outcomes[0].usable for outcomes in answers),
         cases=len(per_case),

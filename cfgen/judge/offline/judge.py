@@ -7,6 +7,8 @@ of objects or of words, reasoning and overall, it leaves unscored and says so.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -40,6 +42,12 @@ class OfflineJudge:
         self.name = name
         self.rubric = HAZARD.id
         self.note = ""
+
+    @cached_property
+    def code(self) -> str:
+        """Hash of what decides its scores besides the rubric: a validation counts for this code only."""
+        here = Path(__file__).parent
+        return hash_json([p.read_text("utf-8") for p in (*sorted(here.glob("*.py")), here.parent / "settings.py")])
 
     def run_record(self) -> JudgeRun:
         return JudgeRun(
