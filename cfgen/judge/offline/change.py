@@ -81,13 +81,13 @@ def find_velocity(change: Change, camera: Camera, past: Sequence[PastFrame]) -> 
     """m/s in the ego frame at t0 at which the change moves, by its bearing and size in history frames.
 
     How a camera pitches moves what is far off by many metres, its bearing and size hardly. 0 along or across the line
-    of sight where they differ by less than pixels, and the distance at t0, tell.
+    of sight where they differ by less than pixels, the distance at t0 and their scatter about a steady motion tell.
     """
     if not len(change.base):
         return 0.0, 0.0
     sight = change.base.mean(axis=0) - centre(camera)[:2]
     reach, size = float(np.hypot(*sight)), change.size_px
-    times, places = [0.0], [change.base.mean(axis=0)]
+    times, places, feet = [0.0], [change.base.mean(axis=0)], [change.base.mean(axis=0)]
     for frame in past:
         with contextlib.suppress(NoChangeError):
             before = find_change(frame.original, frame.modified, frame.camera)
@@ -97,16 +97,22 @@ def find_velocity(change: Change, camera: Camera, past: Sequence[PastFrame]) -> 
                 way = before.base.mean(axis=0) - eye
                 times.append(frame.t)
                 places.append(eye + way / np.hypot(*way) * reach * size / before.size_px)
+                feet.append(eye + way)
     span = -min(times)
     if span < CHANGE.least_span_s:
         return 0.0, 0.0
-    velocity = np.polyfit(times, np.array(places), 1)[0]
     axes = np.array([sight, (-sight[1], sight[0])]) / reach
-    seen = axes @ velocity
-    closing = np.abs(seen[0] - axes[0, 0] * (np.hypot(*centre(past[0].camera)[:2] - centre(camera)[:2]) / -past[0].t))
+    along = np.array(places) @ axes.T
+    slope, start = np.polyfit(times, along, 1)
+    misfit = np.sqrt(((along - start - np.outer(times, slope)) ** 2).mean(axis=0))
+    own = (centre(camera) - centre(past[0].camera))[:2] @ axes[0] / -past[0].t
     doubt = CHANGE.foot_px * reach / span * np.array([1 / size, 1 / camera.fx])
-    doubt += CHANGE.least_mps + np.array([CHANGE.distance_share * closing, 0.0])
-    seen[np.abs(seen) < doubt] = 0.0
+    doubt += CHANGE.least_mps + 2 * misfit / span
+    doubt[0] += CHANGE.distance_share * abs(own - slope[0])
+    seen = np.where(np.abs(slope) < doubt, 0.0, slope)
+    # what size and foot on the ground do not both tell along the line of sight is no motion
+    by_foot = float(np.polyfit(times, np.array(feet) @ axes[0], 1)[0])
+    seen[0] = math.copysign(min(abs(seen[0]), abs(by_foot)), by_foot) if seen[0] * by_foot > 0 else 0.0
     x, y = seen @ axes
     return float(x), float(y)
 
