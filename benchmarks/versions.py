@@ -1,4 +1,4 @@
-"""Whether a classifier on artefacts tells a benchmark's versions apart: by what edits leave in pixels, not what they show.
+"""Whether a classifier tells a benchmark's versions apart by what edits leave in pixels, not by what they show.
 
     python -m benchmarks.versions BENCH
 

@@ -394,7 +394,7 @@ class CaseBuilder:
         ]
 
     def _null_job(self, job: EditJob) -> EditJob:
-        """The edit that adds nothing, where the hazard's changed each frame; guided, as strongly as it was repainted."""
+        """The edit that adds nothing, where the hazard's changed a frame; guided, as strongly as it was repainted."""
         null, masks = self.context.taxonomy.null, {}
         if self.edit is not None:
             masks = {key: mask for key, (_, mask) in self.edit.frames.items()}

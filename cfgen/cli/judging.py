@@ -80,7 +80,9 @@ def _prompt(
     if bench is not None:
         folder = Path(out or f"request-{case}")
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"{folder}: expected a new or empty folder, found other files; choose another --out")
+            raise InputError(
+                f"{folder}: expected a new or empty folder, found other files; choose another --out"
+            )
         for path in write_request(Path(bench), case, folder, create_rubric(str(rubric)), form, planner, arm):
             print(path)
         return 0

@@ -38,9 +38,9 @@ _CUT = 5
 class Track:
     """Poses (T, 3), m and rad, and speeds ``v`` (T,), m/s, at ``t`` (T,), 0.05 s apart, from the origin at t = 0 on."""
 
-    t: Array
-    poses: Array
-    v: Array
+    t: np.ndarray
+    poses: np.ndarray
+    v: np.ndarray
 
     @classmethod
     def of(cls, plan: Array, speed: Array | None = None) -> Self:

@@ -311,7 +311,9 @@ def _starts(jobs: Sequence[EditJob], guide: Inpainter, strict: bool) -> list[Gui
         make_edits([front for front in fronts if front.hazard.kind != "null"], guide, strict=strict)
     )
     return [
-        GuidedStart(front.images[first_frame(front)], None, front.masks[first_frame(front)], {"name": guide.name})
+        GuidedStart(
+            front.images[first_frame(front)], None, front.masks[first_frame(front)], {"name": guide.name}
+        )
         if front.hazard.kind == "null"
         else _kept(front, partial(_start, front, next(guide_edits), guide), strict)
         for front in fronts
@@ -338,7 +340,7 @@ def _ask(work: _Work, at: At) -> list[tuple[FrameView, InpaintRequest]] | EditFa
         return EditFailure(f"inpainter '{inpainter.name}' cannot draw '{job.hazard.id}'")
     first = first_frame(job)
     keys = job.images if needs.every_frame else [first]
-    masks = {first: start.mask} if start else job.masks
+    masks = {first: start.mask} if start and start.mask is not None else job.masks
     job_views = list(views(job.scene, keys, job.placement, needs, masks))
     if not job_views or job_views[0].key != first:
         return EditFailure("the hazard is not in view of the front camera at t0")

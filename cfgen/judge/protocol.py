@@ -34,8 +34,9 @@ class JudgeItem:
     ``key`` is opaque and only routes the answer. ``original`` and ``modified`` are the two frames; images are
     (H, W, 3) uint8 RGB. ``bev``, ``speed`` and ``delta`` are drawn from the two plans by :mod:`cfgen.render`.
     ``camera`` is the front camera of both frames, ``start`` the car at t0, ``road`` what perception saw in the original
-    frame, where that was kept, ``drivable`` where the scene says that cars may drive, polygons (P, 2) m in the ego frame
-    at t0; ``past`` gives the front frames before t0 that the version changes, from which a judge that measures knows
+    frame, where that was kept, ``drivable`` where the scene says that cars may drive, polygons (P, 2) m in the ego
+    frame at t0; ``past`` gives
+    the front frames before t0 that the version changes, from which a judge that measures knows
     how the change moves. These and the plans serve judges that measure (offline) and are not shown to language models.
     """
 

@@ -89,8 +89,8 @@ def judge_stored(options: JudgeOptions, named: Path | None = None) -> list[Score
 def write_request(
     bench: Path, case_id: str, out: Path, rubric: Rubric, form: Form, planner: str = "", arm: str = "hazard"
 ) -> list[Path]:
-    """One whole request as a judge model gets it: ``request.txt`` with all words in their order, and the pictures that it
-    names, in the new folder ``out``.
+    """One whole request as a judge model gets it: ``request.txt`` with all words in their order, and the pictures that
+    it names, in the new folder ``out``.
 
     Args:
         planner: whose answers, the first that answered where none is named. arm: the version that is judged.
@@ -106,7 +106,8 @@ def write_request(
     key = VerdictKey(name, case_id, judged_as(arm), 0)
     item = judge_item(inputs, RolloutInput(store.case(case_id), key.arm, 0), *_pair(store, key))
     ask = Pictures().ask(item, rubric, form)
-    parts, written = [ask.system, "\n"], []
+    parts = [ask.system, "\n"]
+    written: list[Path] = []
     for part in ask.turns[0].parts:
         if isinstance(part, str):
             parts.append(part)
@@ -315,7 +316,10 @@ def judge_item(inputs: RolloutInputs, question: RolloutInput, before: Rollout, a
     """
     if before.plan is None or after.plan is None:
         raise InputError(f"case '{question.case.case_id}': nothing to judge, a rollout holds no plan")
-    texts, plans = ([plain_text(r.text)[0] for r in (before, after)], [_plain(before.plan), _plain(after.plan)])
+    texts, plans = (
+        [plain_text(r.text)[0] for r in (before, after)],
+        [_plain(before.plan), _plain(after.plan)],
+    )
     key = f"{question.case.case_id}.{question.repeat}"
     return item_of(inputs, question.case, frame_in(question.arm), key, texts, plans)
 

@@ -215,7 +215,7 @@ class RolloutInputs:
         return self._folder(case.scene_id).scene.drivable
 
     def past(self, case: Case, arm: str, since: float) -> list[tuple[float, np.ndarray, np.ndarray, Camera]]:
-        """Front frames from ``since``, s, to before t0 that an arm changes: time, original, changed, the camera then."""
+        """Front frames from ``since``, s, to before t0 that an arm changes: time, original, changed, camera then."""
         folder, camera = self._folder(case.scene_id), self.front_camera(case)
         return [
             (

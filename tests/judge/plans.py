@@ -1,7 +1,7 @@
 """Plans whose right score follows by construction: what a driver does about something on a straight or bent road.
 
-Right is what the rubric says: 2 a clear deviation in a causally consistent direction before they would touch, 1 one that
-is unsafe or in no clear direction, 0 none. What comes after contact counts for nothing.
+Right is what the rubric says: 2 a clear deviation in a causally consistent direction before they would touch, 1 one
+that is unsafe or in no clear direction, 0 none. What comes after contact counts for nothing.
 """
 
 from collections.abc import Callable, Iterator
@@ -99,7 +99,10 @@ STANDING: dict[str, tuple[Make, int]] = {
     "brakes only after contact": (lambda s: s.plan(s.brakes(6.0, s.contact_s)), 1),
     "speeds up": (lambda s: s.plan(s.keeps() + 0.6 * T**2), 1),
     "speeds up and drifts to it": (lambda s: s.plan(s.keeps() + 0.5 * T**2, 0.4 * ramp(3.0)), 1),
-    "dips and hurries": (lambda s: s.plan(s.keeps() + 0.8 * np.maximum(T - 0.5, 0) ** 2 - 0.1 * ramp(0.5)), 1),
+    "dips and hurries": (
+        lambda s: s.plan(s.keeps() + 0.8 * np.maximum(T - 0.5, 0) ** 2 - 0.1 * ramp(0.5)),
+        1,
+    ),
     "passes left with room": (lambda s: s.plan(s.keeps(), (s.width / 2 + 1.75) * ramp(aside(s))), 2),
     "passes right with room": (lambda s: s.plan(s.keeps(), -(s.width / 2 + 1.75) * ramp(aside(s))), 2),
     "changes lane left": (lambda s: s.plan(s.keeps(), 3.5 * ramp(aside(s))), 2),

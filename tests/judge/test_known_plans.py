@@ -9,8 +9,8 @@ import pytest
 from shapely import Polygon
 from shapely.affinity import rotate, translate
 
-from cfgen.geometry.collision import Footprint, Track, passage
 from cfgen.geometry.coherence import incoherent
+from cfgen.geometry.collision import Footprint, Track, passage
 from cfgen.geometry.driving import CarState
 from cfgen.judge.offline.judge import score_waypoints
 from cfgen.judge.offline.motion import compare, far_aside

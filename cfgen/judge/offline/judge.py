@@ -47,7 +47,9 @@ class OfflineJudge:
     def code(self) -> str:
         """Hash of what decides its scores besides the rubric: a validation counts for this code only."""
         here = Path(__file__).parent
-        return hash_json([p.read_text("utf-8") for p in (*sorted(here.glob("*.py")), here.parent / "settings.py")])
+        return hash_json(
+            [p.read_text("utf-8") for p in (*sorted(here.glob("*.py")), here.parent / "settings.py")]
+        )
 
     def run_record(self) -> JudgeRun:
         return JudgeRun(

@@ -1,5 +1,6 @@
 """How one plan differs from another, seen from a place on the road, and whether any car could drive it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -75,7 +76,7 @@ def compare(
     start = start or CarState(float(speeds(plans[0])[0]))
     drives = [drive(plan, start) for plan in plans]
     a, b = (Track.of(driven.planned, driven.line_speed) for driven in drives)
-    noise = float(np.hypot(*(driven.noise for driven in drives)))
+    noise = math.hypot(*(driven.noise for driven in drives))
     arrival_a, arrival_b = (_arrival(track, change) for track in (a, b))
     until = slice(0, arrival_b.at + 1)
     gained = (b.v - a.v)[until]
@@ -88,7 +89,9 @@ def compare(
         held_back=held_back,
         delay=held_back / max(float(a.v[until].mean()), 1.0),
         hurried=float(max(gained.max(), 0.0)),
-        towards=arrival_a.room - arrival_b.room if np.isfinite([arrival_a.room, arrival_b.room]).all() else 0.0,
+        towards=arrival_a.room - arrival_b.room
+        if np.isfinite([arrival_a.room, arrival_b.room]).all()
+        else 0.0,
         gap=arrival_b.room,
         arrival=float(share),
         due=change is None or arrival_a.room < CLEAR_M,
@@ -114,7 +117,9 @@ def _arrival(track: Track, change: Footprint | None) -> _Arrival:
     alongside = np.flatnonzero(ahead <= 0)
     if not len(alongside):
         closing = float(closing_speed(track, change)[last])
-        return _Arrival(last, closing, np.inf if track.v[last] < MOTION.stands_mps else float(room[last]), False)
+        return _Arrival(
+            last, closing, np.inf if track.v[last] < MOTION.stands_mps else float(room[last]), False
+        )
     touching = alongside[room[alongside] < -MOTION.touch_m]
     at = int((touching if len(touching) else alongside)[0])
     return _Arrival(
@@ -197,7 +202,9 @@ def leaves_road(modified: Array, original: Array, start: CarState, item: JudgeIt
 
 def _within(poses: Array, polygons: Sequence[Polygon]) -> Mask:
     """(N,) bool: the car's middle lies in one of the polygons or no farther beside it than a verge is wide."""
-    middle = poses[:, :2] + (FRONT_M - REAR_M) / 2 * np.column_stack([np.cos(poses[:, 2]), np.sin(poses[:, 2])])
+    middle = poses[:, :2] + (FRONT_M - REAR_M) / 2 * np.column_stack(
+        [np.cos(poses[:, 2]), np.sin(poses[:, 2])]
+    )
     outlines = [np.asarray(polygon, np.float32) for polygon in polygons]
     points = middle.astype(np.float32).tolist()
     return np.array(

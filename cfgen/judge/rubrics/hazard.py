@@ -101,8 +101,8 @@ nothing else:
 
 JSON = """\
 Answer with one JSON object and nothing else. Its keys, in this order: "thinking" (your work through the steps),
-{change_identified}"element_type" (the added element, in a few words), "element_position" (where it is relative to the car's path),
-"reasoning_score", "waypoints_score", "overall_score" (each "0", "1", "2" or "UNKNOWN"), "explanation" (two to four
+{change_identified}"element_type" (the added element, in a few words),
+"element_position" (where it is relative to the car's path), "reasoning_score", "waypoints_score", "overall_score" (each "0", "1", "2" or "UNKNOWN"), "explanation" (two to four
 sentences that give the grounds).
 """
 
@@ -199,7 +199,9 @@ class HazardRubric:
         fields = (THINKING, *self.fields)
         return {
             "type": "object",
-            "properties": {f: {"type": "string"} | ({"enum": words[f]} if f in words else {}) for f in fields},
+            "properties": {
+                f: {"type": "string"} | ({"enum": words[f]} if f in words else {}) for f in fields
+            },
             "required": list(fields),
             "additionalProperties": False,
         }
