@@ -102,7 +102,8 @@ nothing else:
 JSON = """\
 Answer with one JSON object and nothing else. Its keys, in this order: "thinking" (your work through the steps),
 {change_identified}"element_type" (the added element, in a few words),
-"element_position" (where it is relative to the car's path), "reasoning_score", "waypoints_score", "overall_score" (each "0", "1", "2" or "UNKNOWN"), "explanation" (two to four
+"element_position" (where it is relative to the car's path), "reasoning_score", \
+"waypoints_score", "overall_score" (each "0", "1", "2" or "UNKNOWN"), "explanation" (two to four
 sentences that give the grounds).
 """
 
