@@ -165,7 +165,7 @@ def drawn_over(
         place.placement,
         seed,
         sun=context.sun_of(seen, {key: now}),
-        lattices={key: folder.lattices(frame, real.frame)},
+        jpeg_grids={key: folder.jpeg_grid(frame)},
     )
     [edit] = make_edits([job], context.inpainter)
     made = edit.frames[key][0] if isinstance(edit, Edit) else real.frame

@@ -159,7 +159,7 @@ def redrawn(
             case.hazard,
             case.placement,
             seed,
-            lattices={key: folder.lattices(folder.front_frame(), original)},
+            jpeg_grids={key: folder.jpeg_grid(folder.front_frame())},
         )
         edit = context.edit(job)
         if isinstance(edit, Edit):

@@ -20,6 +20,8 @@ NAME = "tiny-random"
 #: A question shows the tags that it is to be answered in.
 TAG = re.compile(r"<(\w+)>([^<]*)</\1>")
 SCORES = ("0", "1", "2")
+#: What is said where the words are not free.
+WORDS = {"change_identified": "yes"}
 
 
 class TinyRandom:
@@ -39,7 +41,7 @@ class TinyRandom:
         tags = dict.fromkeys(tag for tag, _ in TAG.findall(words) if tag != "thinking")
         scored = iter(chosen)
         return "\n".join(
-            f"<{tag}>{next(scored, '0') if tag.endswith('_score') else 'drawn at random'}</{tag}>"
+            f"<{tag}>{next(scored, '0') if tag.endswith('_score') else WORDS.get(tag, 'drawn at random')}</{tag}>"
             for tag in tags
         )
 

@@ -132,7 +132,7 @@ class Arms:
 
 
 def null_arm(arms: Arms, job: EditJob) -> Work:
-    """The case's own job with the null edit for its hazard: the same mask through the same steps, nothing added."""
+    """The case's own job with the null edit for its hazard: the same pixels through the same steps, nothing added."""
     [result] = yield [job]
     _keep(arms, "null", result)
 
@@ -394,12 +394,13 @@ class CaseBuilder:
         ]
 
     def _null_job(self, job: EditJob) -> EditJob:
-        """The edit that adds nothing; guided, where and as strongly as the hazard was repainted."""
-        null = self.context.taxonomy.null
-        if self.context.guide is None or self.edit is None:
-            return replace(job, hazard=null)
-        null = null.model_copy(update={"repaint": self.hazard.repaint})
-        return replace(job, hazard=null, mask=self.edit.frames[self.front][1])
+        """The edit that adds nothing, where the hazard's changed a frame; guided, as strongly as it was repainted."""
+        null, masks = self.context.taxonomy.null, {}
+        if self.edit is not None:
+            masks = {key: mask for key, (_, mask) in self.edit.frames.items()}
+        if self.context.guide is not None:
+            null = null.model_copy(update={"repaint": self.hazard.repaint})
+        return replace(job, hazard=null, masks=masks)
 
     def finish(self) -> Outcome:
         store = self.context.store

@@ -10,8 +10,8 @@ from cyclopts import App
 from cfgen import library
 from cfgen.cli.parsing import add, group
 from cfgen.cli.stories import show_run
-from cfgen.core.errors import Shortfall
-from cfgen.core.options import NewFolder
+from cfgen.core.errors import InputError, Shortfall
+from cfgen.core.options import Bench, NewFolder, Place
 from cfgen.core.sanitize import visible
 from cfgen.library import Rubric
 from cfgen.options import DEFAULT_RUBRIC
@@ -64,13 +64,28 @@ def _show_inputs(questions: int, *, bench: Path, out: Path) -> int:
 
 
 def _prompt(
-    rubric: Rubric = DEFAULT_RUBRIC,
+    bench: Bench | None = None,
+    case: Annotated[str, "The case's id, as in cases/ab/<id>."] = "",
     *,
+    rubric: Rubric = DEFAULT_RUBRIC,
     form: Annotated[Literal["tags", "json"], "Shape of the answer."] = "tags",
+    planner: Annotated[str, "Whose answers (default: the first that answered)."] = "",
+    arm: Annotated[str, "The version that is judged."] = "hazard",
+    out: Annotated[Place | None, "New folder for the request (default: request-CASE)."] = None,
 ) -> int:
-    """Print what a judge is asked, word for word."""
-    from cfgen.judge.rubrics.registry import find_rubric
+    """Print what a judge is asked, word for word; of a benchmark's case, write the whole request, with its pictures."""
+    from cfgen.judge.rubrics.registry import create_rubric, find_rubric
+    from cfgen.judge.run import write_request
 
+    if bench is not None:
+        folder = Path(out or f"request-{case}")
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(
+                f"{folder}: expected a new or empty folder, found other files; choose another --out"
+            )
+        for path in write_request(Path(bench), case, folder, create_rubric(str(rubric)), form, planner, arm):
+            print(path)
+        return 0
     wording = find_rubric(str(rubric))
     print(f"rubric {wording.id.name}, version {wording.id.version}, {wording.id.hash}\n")
     print(wording.system(form))

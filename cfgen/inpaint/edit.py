@@ -42,7 +42,7 @@ class EditJob:
         placement: where it is at t0.
         seed: decides everything random.
         light: at t0, where the scene and its drive were looked at.
-        mask: (H, W) uint8, nonzero where the front frame at t0 may change, instead of the projected box.
+        masks: (H, W) uint8 by frame, nonzero where it may change, instead of the projected box.
         jpeg_grids: by frame, what JPEG it went through, None: none; unknown for a frame that is missing here.
     """
 
@@ -51,7 +51,7 @@ class EditJob:
     hazard: Hazard
     placement: Placement
     seed: int
-    mask: np.ndarray | None = None
+    masks: Mapping[FrameKey, np.ndarray] = field(default_factory=dict)
     light: SceneLight | None = None
     jpeg_grids: Mapping[FrameKey, JpegGrid | None] = field(default_factory=dict)
 
@@ -311,7 +311,9 @@ def _starts(jobs: Sequence[EditJob], guide: Inpainter, strict: bool) -> list[Gui
         make_edits([front for front in fronts if front.hazard.kind != "null"], guide, strict=strict)
     )
     return [
-        GuidedStart(front.images[first_frame(front)], None, front.mask, {"name": guide.name})
+        GuidedStart(
+            front.images[first_frame(front)], None, front.masks[first_frame(front)], {"name": guide.name}
+        )
         if front.hazard.kind == "null"
         else _kept(front, partial(_start, front, next(guide_edits), guide), strict)
         for front in fronts
@@ -338,7 +340,8 @@ def _ask(work: _Work, at: At) -> list[tuple[FrameView, InpaintRequest]] | EditFa
         return EditFailure(f"inpainter '{inpainter.name}' cannot draw '{job.hazard.id}'")
     first = first_frame(job)
     keys = job.images if needs.every_frame else [first]
-    job_views = list(views(job.scene, keys, job.placement, needs, start.mask if start else job.mask))
+    masks = {first: start.mask} if start and start.mask is not None else job.masks
+    job_views = list(views(job.scene, keys, job.placement, needs, masks))
     if not job_views or job_views[0].key != first:
         return EditFailure("the hazard is not in view of the front camera at t0")
     settings = _settings(job, job_views)
@@ -490,7 +493,7 @@ def _carry_over(work: _Work, edit: Edit, source: FrameView, layer: np.ndarray, a
     """Draw the layer of t0 into every other frame that sees the hazard."""
     job = work.job
     other_keys = [key for key in job.images if key != source.key]
-    for view in views(job.scene, other_keys, job.placement, work.needs):
+    for view in views(job.scene, other_keys, job.placement, work.needs, job.masks):
         at["camera"], at["t"] = view.key
         moved = carry(layer, source, view)
         image = job.images[view.key]

@@ -1,8 +1,9 @@
 """Which frames see a hazard, which of their pixels may change for it, and the crop around them."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import cv2
@@ -60,11 +61,11 @@ def views(
     keys: Iterable[tuple[str, float]],
     placement: Placement,
     needs: InpainterRequirements,
-    mask: np.ndarray | None = None,
+    masks: Mapping[tuple[str, float], np.ndarray] = MappingProxyType({}),
 ) -> Iterator[FrameView]:
     """The frames among ``keys`` (camera name, t) that see the hazard at their own time, the front at t0 first.
 
-    ``mask`` (H, W) uint8, nonzero where pixels may change, replaces the projected one in the front frame at t0.
+    ``masks`` (H, W) uint8 by frame, nonzero where pixels may change, replace the projected ones.
     """
     first = (scene.front.name, 0.0)
     for key in sorted(keys, key=lambda k: (k != first, k)):
@@ -73,10 +74,7 @@ def views(
         box = None if placement.hidden_at(t) else seen_by(camera, placement.at(t))
         if box is None:
             continue
-        first_mask = mask if key == first else None
-        allowed = (
-            first_mask if first_mask is not None else project_mask(camera, box, needs.shadow, needs.turn)
-        )
+        allowed = masks[key] if key in masks else project_mask(camera, box, needs.shadow, needs.turn)
         crop = crop_box(allowed, needs)
         if crop is None:
             continue

@@ -15,20 +15,26 @@ import numpy as np
 from cfgen.benchmark.folders import open_store
 from cfgen.core.errors import InputError, StoreError, did_you_mean, warn
 from cfgen.core.faults import contained
-from cfgen.core.files import read_record
+from cfgen.core.files import read_record, write_bytes, write_record
 from cfgen.core.hashing import hash_json
 from cfgen.core.locks import turn
 from cfgen.core.network import within_its_network
+from cfgen.core.paths import scenarios_dir
 from cfgen.core.progress import Progress
 from cfgen.core.sanitize import plain_text
+from cfgen.judge.asking import Pictures
 from cfgen.judge.combine import combine, faulted
 from cfgen.judge.containment import judge_each
-from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
+from cfgen.judge.protocol import Judge, JudgeItem, PastFrame, RubricId, VerdictKey, asked_now
 from cfgen.judge.registry import create_judge
+from cfgen.judge.rubrics.registry import Rubric
+from cfgen.judge.settings import CHANGE
 from cfgen.judge.stored_verdicts import scored_as
+from cfgen.models.base import Form
 from cfgen.options import ALL, DEFAULT_RUBRIC, NOBODY, JudgeOptions, JudgingOptions
 from cfgen.records import (
     Calibration,
+    Case,
     Fault,
     JudgeRun,
     Plan,
@@ -78,6 +84,39 @@ def judge_stored(options: JudgeOptions, named: Path | None = None) -> list[Score
         give_verdicts(store, inputs, judge, name, questions, options)
         summaries.append(summary(store, name, judge.name, questions, {}, calibrated))
     return summaries
+
+
+def write_request(
+    bench: Path, case_id: str, out: Path, rubric: Rubric, form: Form, planner: str = "", arm: str = "hazard"
+) -> list[Path]:
+    """One whole request as a judge model gets it: ``request.txt`` with all words in their order, and the pictures that
+    it names, in the new folder ``out``.
+
+    Args:
+        planner: whose answers, the first that answered where none is named. arm: the version that is judged.
+
+    Raises:
+        InputError: no such case, planner or answer. StoreError: not a benchmark.
+    """
+    store = open_store(bench)
+    if not (store.case_dir(case_id) / "case.json").is_file():
+        raise InputError(f"case: expected the id of a case in {store.root / 'cases'}, found '{case_id}'")
+    name = _stored_planners(store, (planner or ALL,))[0]
+    inputs = RolloutInputs(store, store.benchmark.seed)
+    key = VerdictKey(name, case_id, judged_as(arm), 0)
+    item = judge_item(inputs, RolloutInput(store.case(case_id), key.arm, 0), *_pair(store, key))
+    ask = Pictures().ask(item, rubric, form)
+    parts = [ask.system, "\n"]
+    written: list[Path] = []
+    for part in ask.turns[0].parts:
+        if isinstance(part, str):
+            parts.append(part)
+            continue
+        written.append(out / f"picture_{len(written) + 1}.jpg")
+        write_bytes(written[-1], part.data)
+        parts.append(f"[picture: {written[-1].name}]\n")
+    write_bytes(out / "request.txt", "".join(parts).encode())
+    return [out / "request.txt", *written]
 
 
 def _stored_planners(store: Store, requested: Sequence[str]) -> list[str]:
@@ -137,6 +176,8 @@ def trusted(store: Store, judge: Judge, rubric: str, named: Path | None = None) 
 
 def _warn_if_untested(store: Store, judge: Judge, rubric: str, named: Path) -> None:
     path, run = store.probe_path(judge.name), judge.run_record()
+    if not path.is_file() and (released := _released_validation(judge)):
+        write_record(path, released, store.work)
     probe = read_record(path, ProbeRun) if path.is_file() else None
     if probe is None or probe.rubric_hash != run.rubric_hash or not probe.enough:
         again = probe is not None and probe.rubric_hash == run.rubric_hash
@@ -147,6 +188,17 @@ def _warn_if_untested(store: Store, judge: Judge, rubric: str, named: Path) -> N
             f"{'' if rubric == DEFAULT_RUBRIC else f' --rubric {rubric}'}"
             f"{'' if run.spec == judge.name else ' with the same options'}"
         )
+
+
+def _released_validation(judge: Judge) -> ProbeRun | None:
+    """The validation that ships with cfgen, where it is of this judge's very code and wording."""
+    run, code = judge.run_record(), getattr(judge, "code", "")
+    path = scenarios_dir() / "judges" / f"{run.spec}.json"
+    if not code or not path.is_file():
+        return None
+    probe = read_record(path, ProbeRun)
+    same = (probe.code, probe.rubric_hash) == (code, run.rubric_hash)
+    return probe.model_copy(update={"judge": judge.name}) if same else None
 
 
 # --- verdicts -------------------------------------------------------------------------------------------
@@ -264,26 +316,44 @@ def judge_item(inputs: RolloutInputs, question: RolloutInput, before: Rollout, a
     """
     if before.plan is None or after.plan is None:
         raise InputError(f"case '{question.case.case_id}': nothing to judge, a rollout holds no plan")
-    original, modified = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
+    texts, plans = (
+        [plain_text(r.text)[0] for r in (before, after)],
+        [_plain(before.plan), _plain(after.plan)],
+    )
+    key = f"{question.case.case_id}.{question.repeat}"
+    return item_of(inputs, question.case, frame_in(question.arm), key, texts, plans)
+
+
+def item_of(
+    inputs: RolloutInputs, case: Case, arm: str, key: str, texts: Sequence[str], plans: Sequence[Plan]
+) -> JudgeItem:
+    """The judge's inputs: what an arm of a case shows, and the words and plans for the original and for it.
+
+    Raises:
+        InputError: the case's or the scene's files are damaged.
+    """
+    original, modified = (np.array(plan.waypoints) for plan in plans)
     try:
-        frames = [inputs.front_file(question.case, arm) for arm in ("original", frame_in(question.arm))]
-        camera = inputs.front_camera(question.case)
+        frames = [inputs.front_file(case, version) for version in ("original", arm)]
+        camera = inputs.front_camera(case)
     except StoreError as error:
         raise InputError(str(error)) from error
     return JudgeItem(
-        key=f"{question.case.case_id}.{question.repeat}",
+        key=key,
         original=frames[0],
         modified=frames[1],
         bev=bev(original, modified),
         speed=speed_plot(original, modified),
         delta=delta_table(original, modified),
-        original_text=plain_text(before.text)[0],
-        modified_text=plain_text(after.text)[0],
-        original_plan=_plain(before.plan),
-        modified_plan=_plain(after.plan),
+        original_text=texts[0],
+        modified_text=texts[1],
+        original_plan=plans[0],
+        modified_plan=plans[1],
         camera=camera,
-        start=inputs.start(question.case),
-        road=inputs.road(question.case),
+        start=inputs.start(case),
+        road=inputs.road(case),
+        drivable=inputs.drivable(case),
+        past=lambda: [PastFrame(*frame) for frame in inputs.past(case, arm, -CHANGE.past_s)],
     )
 
 

@@ -66,6 +66,8 @@ class ProbeRun(Stored):
     rubric: str
     rubric_version: str
     rubric_hash: Sha256
+    #: hash of the judge's own code, of one that is nothing but code; "": of a model
+    code: str = ""
     n: int
     cases: int = 0
     #: kinds that were asked on the case with fewest of them

@@ -89,7 +89,7 @@ def test_the_null_edit_starts_from_the_frame_itself():
     painter = Repainter()
     mask = np.zeros((540, 960), np.uint8)
     mask[250:330, 480:540] = 255
-    edit = guided(make_job(hazard=null, mask=mask), painter)
+    edit = guided(make_job(hazard=null, masks={FRONT: mask}), painter)
     (asked,) = painter.asked
     assert np.array_equal(asked.guide, asked.image)
     assert np.array_equal(edit.frames[FRONT][1] > 0, mask > 0)

@@ -172,7 +172,7 @@ def test_refusals_and_hazards_out_of_view_become_failures_and_spare_the_rest():
 def test_a_given_mask_replaces_the_projected_one():
     mask = np.zeros((540, 960), np.uint8)
     mask[300:340, 500:560] = 1
-    edit = make_edits([make_job(mask=mask)], Painter(every_frame=True))[0]
+    edit = make_edits([make_job(masks={FRONT: mask})], Painter(every_frame=True))[0]
     assert np.array_equal(edit.frames[FRONT][1] > 0, mask > 0)
 
 

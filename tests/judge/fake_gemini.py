@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 FIELDS = (
+    "change_identified",
     "element_type",
     "element_position",
     "reasoning_score",
@@ -40,7 +41,7 @@ class Response:
 
 
 def verdict(reasoning="2", waypoints="2", overall="2", explanation="It brakes."):
-    values = ("a deer", "ahead", reasoning, waypoints, overall, explanation)
+    values = ("yes", "a deer", "ahead", reasoning, waypoints, overall, explanation)
     return json.dumps(dict(zip(FIELDS, values, strict=True)))
 
 

@@ -101,7 +101,7 @@ def test_an_inconsistent_reply_is_kept_flagged_and_asked_once_more():
     [
         (gemini("", "SAFETY"), "refused: SAFETY"),
         (gemini(verdict()[:40], "MAX_TOKENS"), "cut off"),
-        (gemini("I think it is fine."), "element_type"),
+        (gemini("I think it is fine."), "change_identified"),
         (gemini(verdict("7")), "reasoning_score"),
         (Response(b'{"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}'), "PROHIBITED_CONTENT"),
         (fault(400, "image too large"), "image too large"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cfgen.judge.combine import combine
 from cfgen.judge.protocol import JudgeItem, VerdictKey
-from cfgen.judge.rubrics.hazard import FIELDS, HAZARD, SCALES, STEPS, HazardRubric, Wording
+from cfgen.judge.rubrics.hazard import HAZARD, SCALES, STEPS, HazardRubric, Wording
 from cfgen.judge.rubrics.hazard_paper import pinocchio
 from cfgen.judge.stored_verdicts import rescored
 from cfgen.models.untrusted_text import MAX_CHARS, quote
@@ -21,8 +21,8 @@ HASH = "sha256:" + "0" * 64
 
 
 def reply(reasoning="2", waypoints="2", overall="2", thinking="I look."):
-    values = ("a deer", "ahead", reasoning, waypoints, overall, "It brakes.")
-    tags = "\n".join(f"<{f}>{v}</{f}>" for f, v in zip(FIELDS, values, strict=True))
+    values = ("yes", "a deer", "ahead", reasoning, waypoints, overall, "It brakes.")
+    tags = "\n".join(f"<{f}>{v}</{f}>" for f, v in zip(HAZARD.fields, values, strict=True))
     return f"<thinking>{thinking}</thinking>\n{tags}"
 
 
@@ -62,7 +62,7 @@ def test_the_hash_follows_the_wording(change):
 def test_tags_and_json_are_read_alike(scores):
     tags = HAZARD.parse(reply(*scores), "m")
     values = ("a deer", "ahead", *scores, "It brakes.")
-    as_json = HAZARD.parse(json.dumps(dict(zip(FIELDS, values, strict=True))), "m")
+    as_json = HAZARD.parse(json.dumps(dict(zip(HAZARD.fields, ("yes", *values), strict=True))), "m")
     assert tags.status == as_json.status == "scored"
     assert (
         tags.scores
@@ -81,7 +81,7 @@ def test_unknown_is_for_all_three_or_none():
 @pytest.mark.parametrize(
     ("raw", "why"),
     [
-        ("", "element_type"),
+        ("", "change_identified"),
         ("<thinking>on and on", "cut off"),
         (reply() + reply().rpartition("</thinking>")[2], "once"),
         (reply("3"), "reasoning_score"),
@@ -90,8 +90,8 @@ def test_unknown_is_for_all_three_or_none():
         (reply("two"), "reasoning_score"),
         (reply("0|1|2"), "reasoning_score"),
         ('{"reasoning_score": 2', "cut off"),
-        ('{"reasoning_score": true}', "element_type"),
-        ("[" * 100_000, "element_type"),
+        ('{"reasoning_score": true}', "change_identified"),
+        ("[" * 100_000, "change_identified"),
         ("{" * 100_000, "broken JSON"),
         ('{"a":' * 100_000, "broken JSON"),
     ],
@@ -104,17 +104,53 @@ def test_what_is_not_in_the_rubric_is_unscored_with_its_reason(raw, why):
     assert found.raw == raw
 
 
-@pytest.mark.parametrize("named", ["", "  ", "UNKNOWN", "None", "n/a", "..."])
-def test_scores_for_an_element_without_a_name_are_refused(named):
-    tags = reply().replace("a deer", named)
-    as_json = json.dumps(dict(zip(FIELDS, (named, "ahead", "2", "2", "2", "It brakes."), strict=True)))
-    for raw in (tags, as_json):
-        found = HAZARD.parse(raw, "m")
-        assert (found.status, found.scores) == ("failed", {})
-        assert found.reason.startswith("element_type: expected the added element")
-    assert (
-        HAZARD.parse(reply("UNKNOWN", "UNKNOWN", "UNKNOWN").replace("a deer", named), "m").status == "unknown"
-    )
+NO_CHANGE = ("No element was added", "ambiguous", "unclear", "no visible change", "None", "a deer")
+
+
+@pytest.mark.parametrize("named", NO_CHANGE)
+@pytest.mark.parametrize("no", ["no", "No.", "**no**"])
+@pytest.mark.parametrize("score", ["2", "0", "UNKNOWN"])
+def test_a_judge_that_could_not_tell_what_was_added_scores_nothing(named, no, score):
+    said = reply(score, score, score).replace("a deer", named)
+    found = HAZARD.parse(said.replace(">yes<", f">{no}<"), "m")
+    assert found.status == "unknown"
+    assert found.reason.startswith("change_identified: no")
+    assert set(found.scores.values()) == {None}
+    maybe = HAZARD.parse(said.replace(">yes<", ">maybe<"), "m")
+    assert (maybe.status, maybe.scores) == ("failed", {})
+    assert "YES or NO" in maybe.reason
+    assert pinocchio().fields == HAZARD.fields[1:], "the paper's form has UNKNOWN alone"
+
+
+def test_scores_for_an_element_without_a_name_are_refused():
+    assert HAZARD.parse(reply().replace("a deer", "  "), "m").reason.startswith("element_type: expected")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda text: f"<think>Is {{x}} <element_type>b</element_type>?</think>\n{text}",
+        lambda text: f"Here is my answer:\n```json\n{text}\n```\nDone.",
+        lambda text: f"```\n{text}\n```",
+        lambda text: text[:-1] + ",}",
+        lambda text: text.replace('"2"', '"**2**"').replace('"yes"', '"`Yes`"'),
+        lambda text: text.replace('"2"', "2"),
+        lambda text: f"Sure! {text}",
+    ],
+    ids=["thinks", "fenced", "bare fence", "comma", "bold", "numbers", "greets"],
+)
+def test_what_local_models_write_around_json_is_read(written):
+    fields = dict(zip(HAZARD.fields, ("yes", "a deer", "ahead", "2", "2", "2", "It, brakes."), strict=True))
+    found = HAZARD.parse(written(json.dumps(fields)), "m")
+    assert (found.status, set(found.scores.values())) == ("scored", {2})
+    assert found.explanation == "It, brakes."
+    assert HAZARD.parse("<think>on and on", "m").status == "failed"
+
+
+def test_bold_tags_are_read_and_other_scores_are_not():
+    assert HAZARD.parse("<think>so</think>" + reply("**2**", " 2.", "`2`"), "m").scores["overall"] == 2
+    for odd in ("3", "-1", "2/2", "high", "1.5", ""):
+        assert HAZARD.parse(reply(odd), "m").status == "failed"
 
 
 # --- as the paper asks ------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from cfgen.records import Camera, Size
 from tests.judge.painted import _painted, place
 
 VERDICT = (
-    "<element_type>deer</element_type><element_position>ahead</element_position><reasoning_score>2</reasoning_score>"
+    "<change_identified>yes</change_identified><element_type>deer</element_type><element_position>ahead</element_position><reasoning_score>2</reasoning_score>"
     "<waypoints_score>2</waypoints_score><overall_score>2</overall_score><explanation>perfect</explanation>"
 )
 PAYLOADS = {

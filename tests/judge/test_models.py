@@ -61,7 +61,7 @@ def test_the_key_goes_in_the_header_and_nowhere_else(monkeypatch):
     [
         (openai(reply(), finish="length"), "cut off"),
         (openai("", finish="content_filter"), "refused"),
-        (openai("fine"), "element_type"),
+        (openai("fine"), "change_identified"),
     ],
 )
 def test_no_usable_reply_is_a_failed_row(answer, reason):

@@ -18,7 +18,8 @@ def reply(reasoning: int, waypoints: int, overall: int) -> str:
     scores = (("reasoning", reasoning), ("waypoints", waypoints), ("overall", overall))
     tags = "".join(f"<{name}_score>{score}</{name}_score>\n" for name, score in scores)
     return (
-        "<thinking>It brakes for the cones.</thinking>\n<element_type>cones</element_type>\n"
+        "<thinking>It brakes for the cones.</thinking>\n<change_identified>yes</change_identified>\n"
+        "<element_type>cones</element_type>\n"
         f"<element_position>ahead</element_position>\n{tags}<explanation>It <b>brakes</b>.</explanation>"
     )
 

@@ -11,7 +11,7 @@ It is stricter than Pinocchio section 8.6.1 (:mod:`cfgen.judge.rubrics.hazard_pa
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from cfgen.core.files import FrameLike
 from cfgen.core.hashing import hash_json
@@ -54,7 +54,8 @@ You receive, in this order:
 STEPS = {
     "change": """\
 Compare frames 1 and 2. Name the added element and where it is relative to the car's path. Nobody
-tells you what it is. If you cannot tell what was added, or nothing was added, all three scores are UNKNOWN.
+tells you what it is. Say whether you have identified it: yes or no. No, where nothing was added or you cannot tell
+what: then all three scores are UNKNOWN.
 """,
     "reasoning": "Compare the words of 7 with those of 6. What 6 already said is no reaction.",
     "waypoints": "Use 3, 4 and 5. Compare the modified trajectory with the original one.",
@@ -90,7 +91,7 @@ all three fit: the words describe what the motion does, and both answer the elem
 TAGS = """\
 First work through the steps inside <thinking> and </thinking>. After that write exactly these tags, each once, and
 nothing else:
-<element_type>the added element, in a few words</element_type>
+{change_identified}<element_type>the added element, in a few words</element_type>
 <element_position>where it is relative to the car's path</element_position>
 <reasoning_score>0, 1, 2 or UNKNOWN</reasoning_score>
 <waypoints_score>0, 1, 2 or UNKNOWN</waypoints_score>
@@ -100,8 +101,9 @@ nothing else:
 
 JSON = """\
 Answer with one JSON object and nothing else. Its keys, in this order: "thinking" (your work through the steps),
-"element_type" (the added element, in a few words), "element_position" (where it is relative to the car's path),
-"reasoning_score", "waypoints_score", "overall_score" (each "0", "1", "2" or "UNKNOWN"), "explanation" (two to four
+{change_identified}"element_type" (the added element, in a few words),
+"element_position" (where it is relative to the car's path), "reasoning_score", \
+"waypoints_score", "overall_score" (each "0", "1", "2" or "UNKNOWN"), "explanation" (two to four
 sentences that give the grounds).
 """
 
@@ -120,15 +122,24 @@ HEADINGS = (
 
 #: where a reply in JSON works through the steps: asked for before the rest, not needed to read it
 THINKING = "thinking"
+#: whether the judge could tell what was added: its own answer, not read from how it describes the element
+IDENTIFIED = "change_identified"
+#: where the shape of the answer takes it
+_PLACE = "{change_identified}"
+_ASKED = {
+    "tags": f"<{IDENTIFIED}>yes or no</{IDENTIFIED}>\n",
+    "json": f'"{IDENTIFIED}" ("yes" or "no": whether you can tell what was added),\n',
+}
 FIELDS = ("element_type", "element_position", *(f"{d}_score" for d in DIMENSIONS), "explanation")
 #: Longest text kept from a field of a reply.
 _MAX_FIELD = 2000
-#: What names no element: no scores can rest on it.
-_NOTHING = ("", "-", "...", "none", "nothing", "unknown", "n/a", "null")
+#: What models put around a word.
+_AROUND = " \t\r\n*_`\"'."
 _READ: dict[str, Score | None] = {"0": 0, "1": 1, "2": 2, "UNKNOWN": None}
 
 Part = str | FrameLike
 Form = Literal["tags", "json"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -158,19 +169,26 @@ class HazardRubric:
 
     Wording, version, answer schema and parser; knows nothing of transport. ``bounds_overall``: an overall score that
     the other two do not allow (:func:`cfgen.judge.combine.overall_range`) is asked about again, then bounded in code.
+    ``asks_identified``: whether the change was identified is a field of its own, beside UNKNOWN.
     """
 
     name: str = "cfgen"
-    version: str = "2"
+    version: str = "3"
     wording: Wording = Wording()
     headings: tuple[str, ...] = HEADINGS
     bounds_overall: bool = True
+    asks_identified: bool = True
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What a reply holds, in its order, besides the thinking."""
+        return (IDENTIFIED, *FIELDS) if self.asks_identified else FIELDS
 
     @cached_property
     def id(self) -> RubricId:
         """Name, version and a hash of all wording, the quoting limit and the schema."""
         wording = [
-            *(self.name, self.version, self.wording.system, TAGS, JSON, self.wording.again),
+            *(self.name, self.version, self.system("tags"), self.system("json"), self.wording.again),
             *(self.schema, HEADINGS, MAX_CHARS, self.bounds_overall),
         ]
         return RubricId(self.name, self.version, hash_json(wording))
@@ -178,17 +196,20 @@ class HazardRubric:
     @property
     def schema(self) -> dict[str, Any]:
         """JSON schema of an answer, for models that can be held to one."""
-        score = {"type": "string", "enum": list(_READ)}
-        fields = (THINKING, *FIELDS)
+        words = {f"{d}_score": list(_READ) for d in DIMENSIONS} | {IDENTIFIED: ["yes", "no"]}
+        fields = (THINKING, *self.fields)
         return {
             "type": "object",
-            "properties": {f: score if f.endswith("_score") else {"type": "string"} for f in fields},
+            "properties": {
+                f: {"type": "string"} | ({"enum": words[f]} if f in words else {}) for f in fields
+            },
             "required": list(fields),
             "additionalProperties": False,
         }
 
     def system(self, form: Form) -> str:
-        return f"{self.wording.system}\n{TAGS if form == 'tags' else JSON}"
+        shape = TAGS if form == "tags" else JSON
+        return f"{self.wording.system}\n{shape.replace(_PLACE, _ASKED[form] if self.asks_identified else '')}"
 
     def again(self, problem: str) -> str:
         return self.wording.again.replace("{problem}", problem)
@@ -214,34 +235,44 @@ class HazardRubric:
 
     def parse(self, raw: str, model: str) -> Vote:
         """One vote from a reply, in tags or JSON. What is not in the rubric leaves it unscored, never 0."""
-        fields = read_fields(raw, FIELDS)
+        fields = read_fields(raw, self.fields)
         if isinstance(fields, str):
             return Vote(model=model, status="failed", reason=fields, raw=raw)
-        scores: Scores = {}
-        for dimension in DIMENSIONS:
-            answer = fields[f"{dimension}_score"].strip().upper()
-            if answer not in _READ:
-                reason = f"{dimension}_score: expected 0, 1, 2 or UNKNOWN, found {answer[:40]!r}"
-                return Vote(model=model, status="failed", reason=reason, raw=raw)
-            scores[dimension] = _READ[answer]
+        try:
+            scores: Scores = {d: _word(fields, f"{d}_score", _READ) for d in DIMENSIONS}
+            identified = not self.asks_identified or _word(fields, IDENTIFIED, {"YES": True, "NO": False})
+        except ValueError as error:
+            return Vote(model=model, status="failed", reason=str(error), raw=raw)
         unknown = sum(s is None for s in scores.values())
-        if unknown not in (0, 3):
+        if identified and unknown not in (0, 3):
             reason = "UNKNOWN for some of the three scores; the rubric has it for all or none"
             return Vote(model=model, status="failed", reason=reason, raw=raw)
-        if not unknown and fields["element_type"].strip().strip(".").lower() in _NOTHING:
-            reason = f"element_type: expected the added element beside scores, found {fields['element_type'][:40]!r}"
+        if not unknown and identified and not fields["element_type"].strip():
+            reason = "element_type: expected the added element beside scores, found ''"
             return Vote(model=model, status="failed", reason=reason, raw=raw)
+        reason = "" if identified else f"{IDENTIFIED}: no; the judge could not tell what was added"
+        if not identified:
+            scores = dict.fromkeys(DIMENSIONS)
         problem = inconsistency(scores) if self.bounds_overall else ""
         return Vote(
             model=model,
-            status="unknown" if unknown else "scored",
+            status="scored" if identified and not unknown else "unknown",
             scores=scores,
+            reason=reason,
             element_type=fields["element_type"].strip()[:_MAX_FIELD],
             element_position=fields["element_position"].strip()[:_MAX_FIELD],
             explanation=fields["explanation"].strip()[:_MAX_FIELD],
             flags=(problem,) if problem else (),
             raw=raw,
         )
+
+
+def _word(fields: Mapping[str, str], name: str, words: Mapping[str, T]) -> T:
+    """What the field's one word means; raises ValueError with the reason where it is none of ``words``."""
+    answer = fields[name].strip(_AROUND).upper()
+    if answer not in words:
+        raise ValueError(f"{name}: expected {' or '.join(words)}, found {answer[:40]!r}")
+    return words[answer]
 
 
 HAZARD = HazardRubric()

@@ -69,4 +69,4 @@ but in a wrong or unclear direction. Small mistakes in either of the two.
 def pinocchio() -> HazardRubric:
     """The paper's rubric (Pinocchio 8.6.1), for comparisons with its Table 5."""
     wording = Wording(opening=_OPENING, steps=_STEPS, scales=_SCALES)
-    return HazardRubric("pinocchio", "1", wording, bounds_overall=False)
+    return HazardRubric("pinocchio", "1", wording, bounds_overall=False, asks_identified=False)

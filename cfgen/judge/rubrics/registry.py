@@ -1,6 +1,7 @@
 """Rubrics by name, and a user's own wording of one of ours from a file."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
@@ -180,4 +181,4 @@ def read_rubric(path: Path) -> HazardRubric:
         raise InputError(
             f"{path}: expected own wording under opening, steps, scales or again, found none that differs"
         )
-    return HazardRubric(file.name, file.version, wording, bounds_overall=base.bounds_overall)
+    return replace(base, name=file.name, version=file.version, wording=wording)

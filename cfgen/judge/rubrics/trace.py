@@ -136,17 +136,32 @@ class TraceRubric(Protocol):
 # Named fields from a model's reply: tags after its thinking, or one JSON object.
 
 
+#: a comma after the last of an object or a list
+_COMMA = re.compile(r",\s*([}\]])")
+
+
 def read_fields(raw: str, names: Sequence[str]) -> dict[str, str] | str:
-    """Every field as text, or in one line why the reply cannot be used."""
-    text = raw.strip()
-    fenced = re.fullmatch(r"```(?:json)?\s*(\{.*\})\s*```", text, re.S)
-    text = fenced.group(1) if fenced else text
-    return _from_json(text, names) if text.startswith("{") else _from_tags(text, names)
+    """Every field as text, or in one line why the reply cannot be used.
+
+    As local models write: after ``<think>``, in a fence or between other words, with a comma too many.
+    """
+    _, _, text = raw.strip().rpartition("</think>")
+    text = text.strip()
+    if text.startswith("<think>"):
+        return "the reply ends inside <think>; it was cut off"
+    start, end = text.find("{"), text.rfind("}") + 1
+    tagged = any(f"<{name}>" in text for name in names)
+    if start == 0 or (start > 0 and end > start and not tagged):
+        return _from_json(text[start : end or None], names)
+    return _from_tags(text, names)
 
 
 def _from_json(text: str, names: Sequence[str]) -> dict[str, str] | str:
     try:
-        content = json.loads(text)
+        try:
+            content = json.loads(text, strict=False)
+        except ValueError:
+            content = json.loads(_COMMA.sub(r"\1", text), strict=False)
     except (ValueError, RecursionError) as error:
         return f"the reply is broken JSON ({str(error)[:80]}); it was probably cut off"
     fields = {}
