@@ -33,7 +33,8 @@ def test_the_car_drives_in_a_lane_of_its_own_direction(scene):
     assert shapely.difference(body, road).area < 0.1
     own = min(scene.lanes, key=lambda lane: shapely.LineString(lane.line).distance(shapely.Point(0, 0)))
     line = shapely.LineString(own.line)
-    assert own.use == "traffic" and max(line.distance(shapely.Point(p[:2])) for p in path) < 0.3
+    assert own.use == "traffic"
+    assert max(line.distance(shapely.Point(p[:2])) for p in path) < 0.3
     assert line.project(shapely.Point(path[-1, :2])) > line.project(shapely.Point(0, 0))
 
 
@@ -58,4 +59,5 @@ def test_lanes_lie_on_the_road_and_vehicles_in_lanes_that_go_their_way(scene):
 def test_crossings_lie_across_the_road(scene):
     road = shapely.union_all([shapely.Polygon(area) for area in scene.drivable])
     for crossing in map(shapely.Polygon, scene.crossings):
-        assert 30 < crossing.area < 60 and shapely.difference(crossing, road).area < 0.5
+        assert 30 < crossing.area < 60
+        assert shapely.difference(crossing, road).area < 0.5

@@ -18,8 +18,8 @@ from .kinds_of_place import PLACES
 from .road import Road, stretches
 from .scenes import SCENES
 
-#: Along the main road from and to, m (the camera of 2 s ago stands 56 m back), and along a side road, of which houses and
-#: grass hide what lies farther from it.
+#: Along the main road from and to, m (the camera of 2 s ago stands 56 m back), and along a side road, of which houses
+#: and grass hide what lies farther from it.
 SPAN, SIDE_SPAN = (-70.0, 120.0), 20.0
 #: Lines lose the points that lie this near to the line without them, m.
 TOLERANCE_M = 0.01
