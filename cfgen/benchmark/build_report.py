@@ -57,7 +57,7 @@ def tally(
             **scenes_refused(rejections),
             **scenes_given_up(planned, cases, rejections),
         },
-        perception=seen_by(store.benchmark.perception, [str(case["seen_by"]) for case in cases.values()]),
+        perception=seen_by(store.benchmark.perception, [str(case["road_from"]) for case in cases.values()]),
         undrawable=undrawable,
         acceptance={h: (accepted[h], tries[h]) for h in sorted(tries)},
         reasons=dict(reasons.most_common()),
