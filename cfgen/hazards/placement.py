@@ -420,7 +420,9 @@ class FreePlacements:
             box_px=tuple(checked.boxes[i].tolist()),
         )
 
-    def examine(self, hazard: Hazard, pose: Pose, response: Response) -> tuple[Placement | None, list[str]]:
+    def examine(
+        self, hazard: Hazard, pose: Pose, response: Response
+    ) -> tuple[Placement | None, list[str]]:
         """One pose chosen by a person: its placement, None when the camera cannot see it, and every reason against
         it."""
         checked = self.check(Poses.single(hazard, [pose]))
@@ -453,9 +455,7 @@ class FreePlacements:
             return {}
         checked, aside = self.check(Poses.join(parts)), None
         if nuisance:
-            others = [
-                poses_to_try(self.scene, harmless(p.hazards[0]), rng, ANYWHERE, self.lanes) for p in parts
-            ]
+            others = [poses_to_try(self.scene, harmless(p.hazards[0]), rng, ANYWHERE, self.lanes) for p in parts]
             aside = self.check(Poses.join(others))
         options: dict[str, list[tuple[float, int, bool]]] = {}
         for k, part in enumerate(parts):
@@ -494,11 +494,7 @@ def missing_road(scene: Scene, hazard: Hazard, lanes: Lanes) -> str:
     if hazard.road == "street":
         motorway = "motorway" in road_tags or scene.speed > PLACEMENT.motorway_speed
         return "it belongs to streets, and this is or looks like a motorway" if motorway else ""
-    if (
-        hazard.road == "any"
-        or hazard.road in road_tags
-        or (hazard.road == "junction" and lanes.crossing_road)
-    ):
+    if hazard.road == "any" or hazard.road in road_tags or (hazard.road == "junction" and lanes.crossing_road):
         return ""
     return f"no {'rails' if hazard.road == 'rails' else 'crossing road'} in view or told of"
 
