@@ -302,6 +302,14 @@ class Traffic:
                     return HistoryInconsistency(LEFT, t, placement.distance_m)
         return None
 
+    def ground(self, t: float, left: bool) -> list[Array]:
+        """(4, 2) m, what each takes up at ``t``, s; with ``left`` also what it had just left, of those that drive."""
+        return [
+            _ground(user, pose, OCCUPANCY.just_off_m if left else 0.0)
+            for user, pose in self.at(t)
+            if not left or user.v >= OCCUPANCY.stands
+        ]
+
     def before(
         self, camera: Camera, t: float, spot: tuple[float, float], box: Array
     ) -> Literal["hidden", "partly", ""]:

@@ -15,7 +15,7 @@ from cfgen.geometry.camera import centre, inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.history import HazardHistory
-from cfgen.hazards.occupancy import HistoryInconsistency, Traffic, in_detail
+from cfgen.hazards.occupancy import LEFT, STOOD, HistoryInconsistency, Traffic, in_detail
 from cfgen.hazards.settings import PLACEMENT
 from cfgen.hazards.zones import (
     ANYWHERE,
@@ -43,8 +43,6 @@ HILL = "farther than the road is level"
 FAR_OFF = "so far off that a guessed camera may draw it in another size"
 NOT_CLEAR = "not on clear road"
 IN_LANE = "in another lane, not beside the road"
-#: Begins the reason where the scene lacks what the hazard needs.
-UNSUITED = "the scene does not suit it:"
 OFF_EDGE = "parked away from the road's edge"
 
 #: The map's cells: m along the path and to its left.
@@ -188,16 +186,28 @@ class FreePlacements:
         return np.where(valid[:, None], px, np.nan).reshape(*s.shape, 2)
 
     def _layer(self, name: str) -> np.ndarray:
-        """(S, Y) bool: ``clear`` road, ``likely`` road, ``flat`` ground, or ``seen`` in the frame."""
+        """(S, Y) bool: ``clear`` or ``likely`` road or ``flat`` ground at t0; or what ``vehicles`` take up at a time,
+        s, or have just ``left``."""
         if name not in self._layers:
             px = self._cells_px.reshape(-1, 2)
-            if name == "seen":
-                layer = inside(self.camera, np.nan_to_num(px, nan=-9.0))
+            kind, _, t = name.partition(" ")
+            if t:
+                layer = self._vehicles(float(t), kind == "left")
             else:
                 view = {"clear": self.views.now, "flat": None}.get(name, self.views.likely or self.views.now)
                 layer = (view or self.flat).is_road(px)
             self._layers[name] = layer.reshape(self._cells_px.shape[:2])
         return self._layers[name]
+
+    def _vehicles(self, t: float, left: bool) -> np.ndarray:
+        layer = np.zeros(self._cells_px.shape[:2], np.uint8)
+        for corners in self.traffic.ground(t, left):
+            s, y = self.path.locate(corners)
+            cells = np.column_stack(
+                [(y - _ACROSS[0]) / PLACEMENT.cell_m[1], (s - _ALONG[0]) / PLACEMENT.cell_m[0]]
+            )
+            cv2.fillConvexPoly(layer, cv2.convexHull(cells.round().astype(np.int32)), 1)
+        return layer > 0
 
     def _share(self, name: str, s: Array, y: Array) -> Array:
         """Share of the points (P, ...) m that lie in cells of the layer; over all axes but the first."""
@@ -232,6 +242,7 @@ class FreePlacements:
         mark(poses.s > sure_to_m(self.scene.extra), FAR_OFF)
         clear = self._clear(poses)
         mark(clear < poses.column(_clear_needed), NOT_CLEAR)
+        self._mark_driven(mark, poses)
         self._mark_aside(mark, poses)
         mark(poses.s > level_to_m(self.scene), HILL)
         ends = None if self.lanes_seen is None or self.scene.motion_known else self.lanes_seen.bends_at
@@ -285,6 +296,21 @@ class FreePlacements:
                 shares = [self._share(name, s[use][part], y[use][part]) for part in parts]
                 clear[use] = np.minimum(shares[0], np.min(shares[1:], 0) + PLACEMENT.end_slack)
         return clear
+
+    def _mark_driven(self, mark: Callable[[np.ndarray, str], None], poses: Poses) -> None:
+        """Annotated vehicles were there before, or have just left; what crosses may follow one."""
+        if not self.traffic.at(0.0):
+            return
+        moves = poses.column(lambda h: h.motion.kind != "static")
+        signs = poses.column(lambda h: -1.0 if h.motion.kind == "contraflow" else 1.0)
+        across = poses.column(lambda h: h.motion.kind == "crossing")
+        s, y = (points[:, ::3, ::2] for points in self._points(poses))
+        for t in (0.0, *self.history(poses.hazards[0]).cameras):
+            along = t * moves * signs * poses.speed
+            at_s = s + (along * np.cos(poses.yaw))[:, None, None]
+            at_y = y + (along * np.sin(poses.yaw))[:, None, None]
+            mark(self._share(f"vehicles {t}", at_s, at_y) > 0, STOOD)
+            mark(~across & (self._share(f"left {t}", at_s, at_y) > 0), LEFT)
 
     def _mark_aside(self, mark: Callable[[np.ndarray, str], None], poses: Poses) -> None:
         """What is harmless stands off the road; what parks stands at its edge."""
@@ -341,8 +367,7 @@ class FreePlacements:
 
     def missing(self, hazard: Hazard) -> str:
         """What the hazard needs that the scene neither shows nor tells of, or ""."""
-        missing = missing_road(self.scene, hazard, self.lanes) or self.lanes.missing(hazard)
-        return missing and f"{UNSUITED} {missing}"
+        return missing_road(self.scene, hazard, self.lanes) or self.lanes.missing(hazard)
 
     def _scores(self, checked: Checked, at: np.ndarray, wanted: Wanted) -> Array:
         """Nearer to the wanted response and side, larger, on clearer road and closer to the path is better."""
@@ -420,9 +445,7 @@ class FreePlacements:
             box_px=tuple(checked.boxes[i].tolist()),
         )
 
-    def examine(
-        self, hazard: Hazard, pose: Pose, response: Response
-    ) -> tuple[Placement | None, list[str]]:
+    def examine(self, hazard: Hazard, pose: Pose, response: Response) -> tuple[Placement | None, list[str]]:
         """One pose chosen by a person: its placement, None when the camera cannot see it, and every reason against
         it."""
         checked = self.check(Poses.single(hazard, [pose]))
@@ -443,20 +466,22 @@ class FreePlacements:
 
     def survey(
         self, hazards: Sequence[Hazard], rng: np.random.Generator, response: Response, nuisance: bool
-    ) -> dict[str, list[tuple[float, int, bool]]]:
-        """By hazard where it can stand, as far as t0 tells: required deceleration, m/s^2, side (1 left, -1 right), and
-        whether a place for the same object off the path looks as large."""
+    ) -> tuple[dict[str, list[tuple[float, int, bool]]], str]:
+        """By hazard where it can stand, as far as t0 and the vehicles that are annotated tell: required deceleration,
+        m/s^2, side (1 left, -1 right), and whether a place for the same object off the path looks as large. And why
+        none can stand anywhere, or ""."""
         if self.obstacle:
-            return {}
+            return {}, self.obstacle
         suited = [h for h in hazards if not self.missing(h)]
         parts = [poses_to_try(self.scene, h, rng, response, self.lanes) for h in suited]
         parts = [part for part in parts if len(part)]
         if not parts:
-            return {}
+            return {}, f"at {self.scene.speed:.1f} m/s no response to any hazard would be due in time"
         checked, aside = self.check(Poses.join(parts)), None
         if nuisance:
-            others = [poses_to_try(self.scene, harmless(p.hazards[0]), rng, ANYWHERE, self.lanes) for p in parts]
-            aside = self.check(Poses.join(others))
+            controls = [harmless(part.hazards[0]) for part in parts]
+            beside = [poses_to_try(self.scene, h, rng, ANYWHERE, self.lanes) for h in controls]
+            aside = self.check(Poses.join(beside))
         options: dict[str, list[tuple[float, int, bool]]] = {}
         for k, part in enumerate(parts):
             at = checked.works[checked.poses.of[checked.works] == k]
@@ -464,13 +489,29 @@ class FreePlacements:
                 continue
             alike = np.ones(len(at), bool)
             if aside is not None:
-                beside = aside.area[aside.works[aside.poses.of[aside.works] == k]]
-                ratio = np.abs(np.log(checked.area[at][:, None] / np.maximum(beside, 1e-6)))
+                areas_beside = aside.area[aside.works[aside.poses.of[aside.works] == k]]
+                ratio = np.abs(np.log(checked.area[at][:, None] / np.maximum(areas_beside, 1e-6)))
                 alike = (ratio < math.log(1 + PLACEMENT.alike)).any(1)
             sides = np.where(checked.poses.lateral[at] > self.lanes.middle, 1, -1)
-            rows = zip(checked.poses.decel[at].tolist(), sides.tolist(), alike.tolist(), strict=True)
-            options[part.hazards[0].id] = list(rows)
-        return options
+            rows = zip(checked.poses.decel[at].round(2).tolist(), sides.tolist(), alike.tolist(), strict=True)
+            options[part.hazards[0].id] = sorted(
+                {(round(d * 4) / 4, side, a): (d, side, a) for d, side, a in rows}.values()
+            )
+        return options, "" if options else self._why_barren(checked)
+
+    def _why_barren(self, checked: Checked) -> str:
+        """What most speaks against every pose, and what would help."""
+        reason = Counter(checked.fault).most_common(1)[0][0]
+        if reason != NOT_CLEAR:
+            return f"nothing can stand there: {reason}"
+        clear = self._layer("clear")[:, np.abs(_ACROSS) < 1.0].mean(1) > PLACEMENT.clear
+        far = float(_ALONG[clear].max()) if clear.any() else 0.0
+        helps = "give 'drivable' in its scene.json, or take --perception twinlitenet"
+        return f"no clear road seen beyond {far:.0f} m: {helps}"
+
+    def free(self, s: Array, lateral: Array) -> np.ndarray:
+        """(N,) bool: road that no annotated vehicle takes up at t0."""
+        return np.array(self._share("likely", s[:, None], lateral[:, None]) > 0)
 
     def find_alike(
         self, hazard: Hazard, placement: Placement, rng: np.random.Generator
@@ -494,7 +535,11 @@ def missing_road(scene: Scene, hazard: Hazard, lanes: Lanes) -> str:
     if hazard.road == "street":
         motorway = "motorway" in road_tags or scene.speed > PLACEMENT.motorway_speed
         return "it belongs to streets, and this is or looks like a motorway" if motorway else ""
-    if hazard.road == "any" or hazard.road in road_tags or (hazard.road == "junction" and lanes.crossing_road):
+    if (
+        hazard.road == "any"
+        or hazard.road in road_tags
+        or (hazard.road == "junction" and lanes.crossing_road)
+    ):
         return ""
     return f"no {'rails' if hazard.road == 'rails' else 'crossing road'} in view or told of"
 

@@ -138,8 +138,7 @@ class Lanes:
 
 @dataclass(frozen=True)
 class _Beside:
-    """An annotated lane near the path: ``lateral``, m to its left; ``direction``: 1 the own one, -1 against it, 0 across
-    it."""
+    """An annotated lane near the path: ``lateral``, m to its left; ``direction``: 1 as it, -1 against it, 0 across."""
 
     lane: Lane
     lateral: float
@@ -233,7 +232,7 @@ def poses_to_try(
     scene: Scene,
     hazard: Hazard,
     rng: np.random.Generator,
-    response: Response = Response(),  # noqa: B008 - frozen
+    response: Response = Response(),
     lanes: Lanes | None = None,
 ) -> Poses:
     """Poses in every zone of the hazard that need such a response, even over the deceleration; none where speed allows

@@ -44,14 +44,13 @@ class Refused:
     hazard_id: str
     reason: str
     by: str
-    unsuited: bool
     broke: bool
     whole: Short | None
 
     @property
     def by_gates(self) -> bool:
         """As :attr:`Rejection.by_gates`."""
-        return self.by == "gates" and not self.unsuited and not self.broke
+        return self.by == "gates" and not self.broke
 
 
 def case_files(root: Path) -> Iterator[tuple[str, str]]:
@@ -133,7 +132,6 @@ def _of_rejection(path: Path, content: Short) -> Short:
     return {
         **{key: content[key] for key in _OF_REJECTION},
         "by": content.get("by", "gates"),
-        "unsuited": content.get("unsuited", False),
         "broke": content.get("fault") is not None,
         "whole": _short(case_path, Case, _of_case) if case_path.is_file() else None,
     }
