@@ -52,7 +52,7 @@ def tally(
         accepted=sum(accepted.values()),
         wanted=requested,
         unusable_scenes={name: str(wrong) for name, wrong in {**unusable, **barren}.items()},
-        perception=seen_by(store.benchmark.perception, [str(case["seen_by"]) for case in cases.values()]),
+        perception=seen_by(store.benchmark.perception, [str(case["road_from"]) for case in cases.values()]),
         undrawable=undrawable,
         acceptance={h: (accepted[h], tries[h]) for h in sorted(tries)},
         reasons=dict(reasons.most_common()),

@@ -201,9 +201,6 @@ class OccupancySettings:
     #: A vehicle ahead drives as fast as the own car: where there is no past frame, it was where it drove so
     #: long before, s.
     before_s: float = 2.0
-    #: What drives within this angle of the road, rad, and so near the own path, m, follows the road's bends.
-    parallel: float = 0.35
-    beside_m: float = 20.0
     #: Room around a vehicle, m, as its speed is not constant. What is slower than this, m/s, has driven off
     #: nothing.
     room_m: float = 0.3

@@ -117,9 +117,9 @@ class Case(Stored):
         return stored | {name: patch.whole for name, patch in self.patches.items()}
 
     @property
-    def seen_by(self) -> str:
-        """Name of who saw the road; "" where that is not told."""
-        return str(self.provenance.report.get("perception", {}).get("name", ""))
+    def road_from(self) -> str:
+        """Whence its road is known: "annotated", "map", "network" or "color heuristic"; "" where that is not told."""
+        return str(self.provenance.report.get("perception", {}).get("road", ""))
 
 
 class Rejection(Stored):
