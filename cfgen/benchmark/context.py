@@ -137,7 +137,11 @@ class BuildContext:
             return Survey(scene_id, reason, {})
         free = self.free_placements(self.with_fitted_camera(folder.scene, images), images)
         hazards = [self.taxonomy.get(hazard_id) for hazard_id in self.settings.hazards]
-        rng = np.random.default_rng(derive_seed(self.benchmark.seed, scene_id, "survey"))
+
+        def rng(hazard: Hazard) -> np.random.Generator:
+            """The state with which the case itself begins, so that it finds what is surveyed."""
+            return np.random.default_rng(derive_seed(self.benchmark.seed, scene_id, hazard.id))
+
         controls = "nuisance" in self.benchmark.controls
         options, reason = free.survey(hazards, rng, response_of(self.benchmark), controls)
         return Survey(scene_id, reason, options)

@@ -46,9 +46,6 @@ class GateSettings:
     #: What lies this near to the edit, as a share of the frame's width, may be seen otherwise: networks look
     #: around.
     near: float = 0.02
-    #: The lowest part of the box, as a share of its height, and the share of it that was road before.
-    base: float = 0.15
-    least_road: float = 0.3
     #: From this height and these sides on, m, a thing hides road: share of its lower half where none is seen
     #: any more.
     tall_m: float = 1.2

@@ -88,16 +88,21 @@ class HazardHistory:
 
     def of(self, placement: Placement, crosses: bool) -> Placement | HistoryInconsistency:
         """The placement with a plausible past: when it set off, and from when on it shows; or what spoils that."""
+        start = self._set_off(placement) if crosses else None
+        if (
+            start is not None and self.waits
+        ):  # what sets off late is preferred to what has been on its way all along
+            late = self._with_past(placement.model_copy(update={"moving_since": start}))
+            if isinstance(late, Placement):
+                return late
         result = self._with_past(placement)
         if isinstance(result, Placement) or not crosses:
             return result
-        start = self._set_off(placement)
         if start is None:
             return replace(result, rule=OVER_LANE) if result.rule == BARE_ROAD else result
-        if self.waits:
-            return self._with_past(placement.model_copy(update={"moving_since": start}))
-        rolling = replace(self, rolled_on=start)
-        return rolling._with_past(placement) if self._flat_before(placement, start) else result
+        if self.waits or not self._flat_before(placement, start):
+            return result
+        return replace(self, rolled_on=start)._with_past(placement)
 
     def _flat_before(self, placement: Placement, start: float) -> bool:
         """Whether t0 shows road, or what lies as flat, wherever it rolled before ``start``, s."""

@@ -27,6 +27,7 @@ from cfgen.hazards.zones import (
     harmless,
     parks,
     poses_to_try,
+    strip_of,
     time_to_collision,
     velocity,
 )
@@ -162,7 +163,8 @@ class FreePlacements:
         return HazardHistory(
             self.views,
             self.flat if hazard.kind == "nuisance" else self.views.now,
-            _clear_needed(hazard),
+            # of ground beside an annotated road nothing has to be seen
+            0.0 if hazard.kind == "nuisance" and self.scene.drivable else _clear_needed(hazard),
             _shrink(self.camera),
             hazard.standing,
             self.lanes,
@@ -186,27 +188,53 @@ class FreePlacements:
         return np.where(valid[:, None], px, np.nan).reshape(*s.shape, 2)
 
     def _layer(self, name: str) -> np.ndarray:
-        """(S, Y) bool: ``clear`` or ``likely`` road or ``flat`` ground at t0; or what ``vehicles`` take up at a time,
-        s, or have just ``left``."""
+        """(S, Y) bool: ``clear`` or ``likely`` road, ``driven`` road or ground ``aside`` of it at t0; or what
+        ``vehicles`` take up at a time, s, or have just ``left``."""
         if name not in self._layers:
             px = self._cells_px.reshape(-1, 2)
             kind, _, t = name.partition(" ")
             if t:
                 layer = self._vehicles(float(t), kind == "left")
+            elif name == "driven":
+                layer = self._layer("likely") & ~self._bays
+            elif name == "aside":
+                layer = self._aside()
             else:
-                view = {"clear": self.views.now, "flat": None}.get(name, self.views.likely or self.views.now)
-                layer = (view or self.flat).is_road(px)
+                layer = (self.views.likely or self.views.now if name == "likely" else self.views.now).is_road(
+                    px
+                )
             self._layers[name] = layer.reshape(self._cells_px.shape[:2])
         return self._layers[name]
+
+    def _fill(self, layer: np.ndarray, corners: Array) -> None:
+        """Set the cells of a polygon (N, 2) m, in the ego frame."""
+        s, y = self.path.locate(corners)
+        cells = np.column_stack(
+            [(y - _ACROSS[0]) / PLACEMENT.cell_m[1], (s - _ALONG[0]) / PLACEMENT.cell_m[0]]
+        )
+        cv2.fillPoly(layer, [np.clip(cells, -1e4, 1e4).round().astype(np.int32)], 1)
+
+    @cached_property
+    def _bays(self) -> np.ndarray:
+        """(S, Y) bool: annotated lanes for parked cars, and shoulders."""
+        layer = np.zeros(self._cells_px.shape[:2], np.uint8)
+        for lane in self.scene.lanes or ():
+            if lane.use in ("parking", "shoulder"):
+                self._fill(layer, strip_of(lane))
+        return layer > 0
+
+    def _aside(self) -> np.ndarray:
+        """What may hold what is harmless: flat ground, bays, and where no bay is annotated the verge of the road."""
+        flat = self.flat.is_road(self._cells_px.reshape(-1, 2)).reshape(self._cells_px.shape[:2])
+        if self.scene.drivable is None or self._bays.any():
+            return flat | self._bays
+        verge = np.ones((1, 2 * round(PLACEMENT.verge_m / PLACEMENT.cell_m[1]) + 1), np.uint8)
+        return flat | (cv2.dilate(self._layer("likely").astype(np.uint8), verge) > 0)
 
     def _vehicles(self, t: float, left: bool) -> np.ndarray:
         layer = np.zeros(self._cells_px.shape[:2], np.uint8)
         for corners in self.traffic.ground(t, left):
-            s, y = self.path.locate(corners)
-            cells = np.column_stack(
-                [(y - _ACROSS[0]) / PLACEMENT.cell_m[1], (s - _ALONG[0]) / PLACEMENT.cell_m[0]]
-            )
-            cv2.fillConvexPoly(layer, cv2.convexHull(cells.round().astype(np.int32)), 1)
+            self._fill(layer, corners)
         return layer > 0
 
     def _share(self, name: str, s: Array, y: Array) -> Array:
@@ -290,7 +318,7 @@ class FreePlacements:
         s, y = self._points(poses)
         harmless_one = poses.column(lambda h: h.kind == "nuisance")
         clear = np.zeros(len(poses))
-        for name, use in (("clear", ~harmless_one), ("flat", harmless_one)):
+        for name, use in (("clear", ~harmless_one), ("aside", harmless_one)):
             if use.any():
                 parts = (np.s_[:, :, :], np.s_[:, :2], np.s_[:, -2:], np.s_[:, :, :2], np.s_[:, :, -2:])
                 shares = [self._share(name, s[use][part], y[use][part]) for part in parts]
@@ -320,7 +348,7 @@ class FreePlacements:
             across[mine] = half_extents(hazard, poses.yaw[mine])[1]
         off = poses.column(lambda h: h.kind == "nuisance")
         if off.any():
-            mark(off & (self._share("likely", *self._points(poses)) > PLACEMENT.most_on_road), IN_LANE)
+            mark(off & (self._share("driven", *self._points(poses)) > PLACEMENT.most_on_road), IN_LANE)
             near = np.abs(poses.lateral - lanes.middle) - across
             mark(off & (near < lanes.half), IN_LANE)
             if not self._road_is_told:  # colours take the other lane for a verge
@@ -465,7 +493,11 @@ class FreePlacements:
     # --- for the plan ---
 
     def survey(
-        self, hazards: Sequence[Hazard], rng: np.random.Generator, response: Response, nuisance: bool
+        self,
+        hazards: Sequence[Hazard],
+        rng: Callable[[Hazard], np.random.Generator],
+        response: Response,
+        nuisance: bool,
     ) -> tuple[dict[str, list[tuple[float, int, bool]]], str]:
         """By hazard where it can stand, as far as t0 and the vehicles that are annotated tell: required deceleration,
         m/s^2, side (1 left, -1 right), and whether a place for the same object off the path looks as large. And why
@@ -473,14 +505,14 @@ class FreePlacements:
         if self.obstacle:
             return {}, self.obstacle
         suited = [h for h in hazards if not self.missing(h)]
-        parts = [poses_to_try(self.scene, h, rng, response, self.lanes) for h in suited]
+        parts = [poses_to_try(self.scene, h, rng(h), response, self.lanes) for h in suited]
         parts = [part for part in parts if len(part)]
         if not parts:
             return {}, f"at {self.scene.speed:.1f} m/s no response to any hazard would be due in time"
         checked, aside = self.check(Poses.join(parts)), None
         if nuisance:
             controls = [harmless(part.hazards[0]) for part in parts]
-            beside = [poses_to_try(self.scene, h, rng, ANYWHERE, self.lanes) for h in controls]
+            beside = [poses_to_try(self.scene, h, rng(h), ANYWHERE, self.lanes) for h in controls]
             aside = self.check(Poses.join(beside))
         options: dict[str, list[tuple[float, int, bool]]] = {}
         for k, part in enumerate(parts):

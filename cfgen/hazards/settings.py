@@ -84,6 +84,8 @@ class PlacementSettings:
     aside_m: float = 14.0
     ahead_m: float = 115.0
     points: tuple[int, int] = (7, 5)
+    #: The verge beside an annotated road is taken for free ground up to here, m.
+    verge_m: float = 2.5
     #: A control object's changed area and visibility may differ from the hazard's by this share.
     alike: float = 0.3
     #: A strip along what parks, from and to this far beyond its outer side, m, and the most of it that may be

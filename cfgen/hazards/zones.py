@@ -42,6 +42,7 @@ class Lanes:
         far_side: whether the far side of the road may be tried for what is harmless: somebody tells road from verge.
         edge: where the road ends on the kerb's side, m to the left of the path; None where that is not seen.
         astride: whether it is not known on which side of the only line the own lane lies.
+        outer: where the outermost annotated lanes for traffic end, m to the right and to the left of the path.
         dashed: sides with a lane beyond a dashed line. crossing_road: whether a road crosses or joins.
     """
 
@@ -53,6 +54,7 @@ class Lanes:
     far_side: bool = False
     edge: float | None = None
     astride: bool = False
+    outer: tuple[float, float] | None = None
     dashed: tuple[int, ...] = ()
     crossing_road: bool = False
 
@@ -107,6 +109,7 @@ class Lanes:
                 for row in along
             )
         )
+        traffic = [row for row in along if row.lane.use == "traffic"]
         edge = max(kerb * row.lateral + row.lane.width_m / 2 for row in along)
         return cls(
             half,
@@ -115,6 +118,10 @@ class Lanes:
             sides,
             any(row.direction < 0 for row in along),
             edge=kerb * edge,
+            outer=(
+                max(row.lane.width_m / 2 - row.lateral for row in traffic),
+                max(row.lane.width_m / 2 + row.lateral for row in traffic),
+            ),
             dashed=sides,
             crossing_road=any(row is not None and not row.direction for row in rows),
         )
@@ -157,6 +164,14 @@ class _Beside:
         ahead, aside = float(np.ptp(s[near])), float(np.ptp(lateral[near]))
         direction = 0 if aside > ahead else 1 if s[near][-1] > s[near][0] else -1
         return cls(lane, float(np.median(lateral[near])), direction)
+
+
+def strip_of(lane: Lane) -> Array:
+    """(2P, 2) m, the outline of an annotated lane."""
+    line = np.array(lane.line)
+    step = np.gradient(line, axis=0)
+    left = np.column_stack([-step[:, 1], step[:, 0]]) / np.maximum(np.hypot(*step.T), 1e-6)[:, None]
+    return np.vstack([line + left * lane.width_m / 2, (line - left * lane.width_m / 2)[::-1]])
 
 
 def _middle_by_one(lanes: LanesSeen, half: float) -> float:
@@ -423,9 +438,10 @@ def _beside_road(
         side = np.full(len(side), lanes.kerb)
     yaw = _yaw(hazard, -side, rng)
     across = half_extents(hazard, yaw)[1]
-    start = np.where(side == lanes.kerb, lanes.half, 3 * lanes.half)
-    if lanes.edge is not None:
-        start = np.where(side == lanes.kerb, np.maximum(np.abs(lanes.edge - lanes.middle), start), start)
+    if lanes.outer is not None:
+        start = np.where(side < 0, lanes.outer[0] + lanes.middle, lanes.outer[1] - lanes.middle)
+    else:
+        start = np.where(side == lanes.kerb, lanes.half, 3 * lanes.half)
     return lanes.middle + side * (start + across + rng.uniform(0.1, POSES.farthest_beside_m, len(side))), yaw
 
 
