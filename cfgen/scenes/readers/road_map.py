@@ -10,6 +10,7 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.geometry.lens import Array
+from cfgen.geometry.polygons import distance
 from cfgen.scenes.readers.traffic import MAP_ADVICE, ego_at, off_the_road
 
 #: What of it a scene tells, m in the ego frame at t0: back, ahead and to either side.
@@ -52,7 +53,7 @@ class RoadMap:
             for outline, holes in self.areas
             if _on_this_level(outline, seen_from)
         ]
-        nearest = min((_distance(area) for area in areas), default=np.inf)
+        nearest = min((distance(area) for area in areas), default=np.inf)
         if nearest > _NEAREST_M:
             raise InputError(
                 f"{self.path}: expected drivable areas within {_NEAREST_M:g} m of the car at {t0:.1f} s, found the "
@@ -100,10 +101,6 @@ def _on_this_level(points: Array, seen_from: Array) -> bool:
     """Whether some of it is about as high as the road under the car, and not a bridge above it."""
     local = points @ seen_from[:3, :3].T + seen_from[:3, 3]
     return not off_the_road(local[:, 2], np.hypot(local[:, 0], local[:, 1])).all()
-
-
-def _distance(area: Array) -> float:
-    return max(-cv2.pointPolygonTest(area.astype(np.float32)[:, None], (0.0, 0.0), True), 0.0)
 
 
 def _is_near(line: Array) -> bool:
