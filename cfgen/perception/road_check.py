@@ -38,7 +38,12 @@ def why_no_road(view: SceneView, camera: Camera) -> str:
         found = f"{share:.1%} of what lies before the car is road (expected at least {LEAST_AHEAD:.0%})"
     else:
         return ""
-    return f"{NO_ROAD}: {found}, as perception '{view.by.get('name', '?')}' sees it"
+    by = (
+        "the scene's 'drivable' says"
+        if "road" in view.by
+        else f"perception '{view.by.get('name', '?')}' sees it"
+    )
+    return f"{NO_ROAD}: {found}, as {by}"
 
 
 def overlap(views: SceneViews) -> float:

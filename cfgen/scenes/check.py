@@ -246,10 +246,7 @@ def _road(folder: SceneFolder, views: Views) -> Iterator[SceneFault]:
     """What a build refuses the scene for: a front frame at t0 that shows no road, else a camera that is a guess."""
     scene, image = folder.scene, folder.image()
     scene_views = views.scene(scene, {(scene.front.name, 0.0): image})
-    why = why_no_road(scene_views.now, scene.front) or why_not_a_road_picture(image)
-    if why:
-        yield SceneFault("error", folder.front_frame().image, why)
-    elif scene.drivable is not None and (shared := overlap(scene_views)) < SETTINGS.least_overlap:
+    if scene.drivable is not None and (shared := overlap(scene_views)) < SETTINGS.least_overlap:
         yield SceneFault(
             "warning",
             "drivable",
@@ -257,8 +254,11 @@ def _road(folder: SceneFolder, views: Views) -> Iterator[SceneFault]:
             f"{SETTINGS.least_overlap:.0%}): is it in the ego frame at t0, and the calibration right? 'cfgen scenes "
             "show' draws it",
         )
+    why = why_no_road(scene_views.now, scene.front) or why_not_a_road_picture(image)
+    if why:
+        yield SceneFault("error", folder.front_frame().image, why)
     # of what is no road, the camera does not matter
-    if not why and (why := why_unsure(scene.extra)):
+    elif why := why_unsure(scene.extra):
         yield SceneFault("error", f"camera '{scene.front.name}'", why)
 
 

@@ -91,9 +91,10 @@ def test_a_road_that_the_picture_does_not_show_is_told_of_and_drawn(tmp_path):
     content = json.loads((folder / "scene.json").read_text())
     aside = [[[x, y + 6.5] for x, y in area] for area in content["drivable"]]
     (folder / "scene.json").write_text(json.dumps(content | {"drivable": aside}))
-    faults = [fault for fault in check_scene(folder, RoadNet())[1] if fault.where == "drivable"]
-    assert [fault.level for fault in faults] == ["warning"]
-    assert "of both is shared (at least 30%)" in faults[0].what
+    aside_fault, no_road = check_scene(folder, RoadNet())[1]
+    assert (aside_fault.level, aside_fault.where) == ("warning", "drivable")
+    assert "0% of both is shared (at least 30%)" in aside_fault.what
+    assert no_road.what.endswith("as the scene's 'drivable' says")
     write_page(folder, tmp_path / "page.html", quiet=True)
     page = (tmp_path / "page.html").read_text()
     assert page.count('stroke="#3d7bff"') >= 3, "its border and its lanes"
