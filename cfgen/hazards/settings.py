@@ -97,6 +97,10 @@ class PlacementSettings:
     motorway_speed: float = 25.0
     #: Share of what stands beside the road that may be on it.
     most_on_road: float = 0.25
+    #: Of so many hazards a placement is looked for in each scene, with so many tries: more need longer and leave the
+    #: plan more to choose from.
+    surveyed: int = 20
+    survey_tries: int = 4
     #: So many placements are enough; so many are tried against their past.
     candidates: int = 3
     most_tried: int = 12
