@@ -224,9 +224,10 @@ class FreePlacements:
         return layer > 0
 
     def _aside(self) -> np.ndarray:
-        """What may hold what is harmless: flat ground, bays, and where no bay is annotated the verge of the road."""
+        """What may hold what is harmless: flat ground, bays, and the verge or pavement of a road without a shoulder,
+        beyond which a guard rail may stand."""
         flat = self.flat.is_road(self._cells_px.reshape(-1, 2)).reshape(self._cells_px.shape[:2])
-        if self.scene.drivable is None or self._bays.any():
+        if self.scene.drivable is None or any(lane.use == "shoulder" for lane in self.scene.lanes or ()):
             return flat | self._bays
         verge = np.ones((1, 2 * round(PLACEMENT.verge_m / PLACEMENT.cell_m[1]) + 1), np.uint8)
         return flat | (cv2.dilate(self._layer("likely").astype(np.uint8), verge) > 0)
