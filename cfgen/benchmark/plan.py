@@ -35,11 +35,11 @@ Option = tuple[float, int, bool]
 
 @dataclass(frozen=True)
 class Survey:
-    """Where hazards can stand in a scene: options by hazard; or ``reason``: why none can, and what would help."""
+    """Where hazards can stand in a scene: an option by hazard; or ``reason``: why none can, and what would help."""
 
     scene_id: str
     reason: str
-    options: Mapping[str, Sequence[Option]]
+    options: Mapping[str, Option]
 
 
 #: Surveys scenes, by their ids, in any order.
@@ -88,7 +88,7 @@ def assign(
 
 def _unlike(survey: Survey, hazard: str) -> float:
     """What it costs that no control object looks alike, in cases of the hazard."""
-    return 0.0 if any(alike for _, _, alike in survey.options[hazard]) else PLAN.unlike
+    return 0.0 if survey.options[hazard][2] else PLAN.unlike
 
 
 # --- plan --------------------------------------------------------------------------------------
@@ -217,13 +217,12 @@ class BuildPlan:
             reserves = rest[: PLAN.reserves]
             counts.update(dict.fromkeys(reserves, PLAN.reserve_share))  # type: ignore[arg-type]
             pairs += [(rank, i, h) for rank, h in enumerate([first, *reserves]) if h]
-        wanted = self._wanted(surveys, pairs, planned)
         models = {h.id: h.model for h in merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)}
         seen_looks = Counter(models.get(p.hazard_id) for p in planned)
         rows = []
         for rank, i, hazard in sorted(pairs):
             scene_id, model = surveys[i].scene_id, models.get(hazard)
-            decel, side = wanted[i, hazard]
+            decel, side, _ = surveys[i].options[hazard]
             look = seen_looks[model] if model else None
             seen_looks[model] += 1
             case_id = derive_case_id(benchmark.seed, scene_id, hazard)
@@ -235,40 +234,11 @@ class BuildPlan:
                     slot=number + i,
                     reserve=rank,
                     look=look,
-                    decel=round(decel, 3),
+                    decel=decel,
                     side=side,
                 )
             )
         return sorted(rows, key=lambda p: (p.slot, p.reserve))
-
-    def _wanted(
-        self, surveys: Sequence[Survey], pairs: Sequence[tuple[int, int, str]], planned: Sequence[Planned]
-    ) -> dict[tuple[int, str], tuple[float, int]]:
-        """The response, m/s^2, and the side of each pair: the least used of those that it can have."""
-        low, high = response_of(self.store.benchmark).decel
-        balance = self.store.benchmark.protocol != "pinocchio"
-
-        def part(decel: float) -> int:
-            return min(int((decel - low) / (high - low) * PLAN.parts), PLAN.parts)
-
-        bins = Counter(part(p.decel) for p in planned if p.decel is not None and not p.reserve)
-        sides = Counter(p.side for p in planned if not p.reserve)
-        wanted = {}
-        for rank, i, hazard in sorted(pairs):
-            seed_of = seeds_after(self.store.benchmark.seed, surveys[i].scene_id, hazard)
-            options = surveys[i].options[hazard]
-            alike = [option for option in options if option[2]] or options
-
-            def use(option: Option, seed_of: Callable[[str], int] = seed_of) -> tuple[int, int, int]:
-                balanced = (bins[part(option[0])], sides[option[1]]) if balance else (0, 0)
-                return (*balanced, seed_of(f"{option[0]:.3f} {option[1]}"))
-
-            decel, side, _ = min(alike, key=use)
-            wanted[i, hazard] = decel, side
-            if not rank:
-                bins[part(decel)] += 1
-                sides[side] += 1
-        return wanted
 
     def accepted(self) -> int:
         return accepted_of_plan(self.store)

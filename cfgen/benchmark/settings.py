@@ -172,9 +172,7 @@ class PlanSettings:
     #: Cases of a hazard that the assignment of a window may choose besides an even share.
     copies: int = 4
     #: What it counts against a pair that no control object looks alike, in cases of its hazard.
-    unlike: float = 1.0
-    #: Parts of the band of deceleration that are to be used alike.
-    parts: int = 6
+    unlike: float = 3.0
     #: Where the paper's protocol asks for no band, m/s^2.
     any_decel: tuple[float, float] = (0.3, 20.0)
 

@@ -224,9 +224,10 @@ class FreePlacements:
         return layer > 0
 
     def _aside(self) -> np.ndarray:
-        """What may hold what is harmless: flat ground, bays, and where no bay is annotated the verge of the road."""
+        """What may hold what is harmless: flat ground, bays, and the verge or pavement of a road without a shoulder,
+        beyond which a guard rail may stand."""
         flat = self.flat.is_road(self._cells_px.reshape(-1, 2)).reshape(self._cells_px.shape[:2])
-        if self.scene.drivable is None or self._bays.any():
+        if self.scene.drivable is None or any(lane.use == "shoulder" for lane in self.scene.lanes or ()):
             return flat | self._bays
         verge = np.ones((1, 2 * round(PLACEMENT.verge_m / PLACEMENT.cell_m[1]) + 1), np.uint8)
         return flat | (cv2.dilate(self._layer("likely").astype(np.uint8), verge) > 0)
@@ -409,9 +410,13 @@ class FreePlacements:
         return 0.3 * size + 1.5 * near + 2 * checked.clear[at] - 0.1 * np.abs(poses.lateral[at])
 
     def _take(
-        self, checked: Checked, order: np.ndarray, fault: Callable[[Placement], str] | None
+        self,
+        checked: Checked,
+        order: np.ndarray,
+        fault: Callable[[Placement], str] | None,
+        most: int = PLACEMENT.candidates,
     ) -> list[Placement] | str:
-        """The first ``candidates`` of ``order`` that have a plausible past; those that come into view late first."""
+        """The first ``most`` of ``order`` that have a plausible past; those that come into view late first."""
         accepted: list[Placement] = []
         refused, conflicts = Counter(checked.fault[checked.fault != ""]), []
         tried: list[Placement] = []
@@ -430,7 +435,7 @@ class FreePlacements:
                 accepted.append(result)
             else:
                 refused[str(reason)] += 1
-            if len(accepted) == PLACEMENT.candidates or len(tried) == PLACEMENT.most_tried:
+            if len(accepted) == most or len(tried) == PLACEMENT.most_tried:
                 break
         if accepted:
             return sorted(accepted, key=lambda p: p.in_view_s or 0.0)
@@ -498,10 +503,10 @@ class FreePlacements:
         rng: Callable[[Hazard], np.random.Generator],
         response: Response,
         nuisance: bool,
-    ) -> tuple[dict[str, list[tuple[float, int, bool]]], str]:
-        """By hazard where it can stand, as far as t0 and the vehicles that are annotated tell: required deceleration,
-        m/s^2, side (1 left, -1 right), and whether a place for the same object off the path looks as large. And why
-        none can stand anywhere, or ""."""
+    ) -> tuple[dict[str, tuple[float, int, bool]], str]:
+        """By hazard where it can stand, of as many hazards as are worth it: required deceleration, m/s^2, side (1 left,
+        -1 right), and whether a place for the same object off the path looks as large. And why none can stand
+        anywhere, or ""."""
         if self.obstacle:
             return {}, self.obstacle
         suited = [h for h in hazards if not self.missing(h)]
@@ -514,21 +519,30 @@ class FreePlacements:
             controls = [harmless(part.hazards[0]) for part in parts]
             beside = [poses_to_try(self.scene, h, rng(h), ANYWHERE, self.lanes) for h in controls]
             aside = self.check(Poses.join(beside))
-        options: dict[str, list[tuple[float, int, bool]]] = {}
-        for k, part in enumerate(parts):
-            at = checked.works[checked.poses.of[checked.works] == k]
-            if not len(at):
+        options: dict[str, tuple[float, int, bool]] = {}
+        at_of = {k: checked.works[checked.poses.of[checked.works] == k] for k in range(len(parts))}
+        # those with few poses first, so that no scene is left out in which they could stand; the rest as drawn
+        few = sorted((k for k, at in at_of.items() if len(at)), key=lambda k: len(at_of[k]))
+        half = PLACEMENT.surveyed // 2
+        drawn = sorted(few[half:], key=lambda k: rng(parts[k].hazards[0]).random())
+        for k in (*few[:half], *drawn):
+            if len(options) == PLACEMENT.surveyed:
+                break
+            hazard, at = parts[k].hazards[0], at_of[k]
+            wanted = Wanted(float(rng(hazard).choice(checked.poses.decel[at])))
+            order = at[np.argsort(np.abs(checked.poses.decel[at] - wanted.decel), kind="stable")]
+            placements = self._take(checked, order[: PLACEMENT.survey_tries], None, 1)
+            if isinstance(placements, str):
                 continue
-            alike = np.ones(len(at), bool)
+            [placement] = placements
+            alike = True
             if aside is not None:
-                areas_beside = aside.area[aside.works[aside.poses.of[aside.works] == k]]
-                ratio = np.abs(np.log(checked.area[at][:, None] / np.maximum(areas_beside, 1e-6)))
-                alike = (ratio < math.log(1 + PLACEMENT.alike)).any(1)
-            sides = np.where(checked.poses.lateral[at] > self.lanes.middle, 1, -1)
-            rows = zip(checked.poses.decel[at].round(2).tolist(), sides.tolist(), alike.tolist(), strict=True)
-            options[part.hazards[0].id] = sorted(
-                {(round(d * 4) / 4, side, a): (d, side, a) for d, side, a in rows}.values()
-            )
+                beside_areas = aside.area[aside.works[aside.poses.of[aside.works] == k]]
+                area = areas(np.array([placement.box_px]))[0] * _shrink(self.camera)
+                ratio = np.abs(np.log(area / np.maximum(beside_areas, 1e-6)))
+                alike = bool((ratio < math.log(1 + PLACEMENT.alike)).any())
+            side = 1 if placement.lateral_m > self.lanes.middle else -1
+            options[hazard.id] = round(placement.required_decel, 2), side, alike
         return options, "" if options else self._why_barren(checked)
 
     def _why_barren(self, checked: Checked) -> str:

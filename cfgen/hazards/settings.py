@@ -19,13 +19,16 @@ class PoseSettings:
     least_ttc_s: float = 2.0
     #: Where the band would put a hazard farther than this, m, it is hardly seen: a harder response is allowed, up to
     #: this, m/s^2.
-    in_sight_m: float = 45.0
+    in_sight_m: float = 60.0
     most_decel: float = 6.0
     #: Annotated lanes count up to here along the path and to either side of it, m.
     lanes_to_m: float = 40.0
     lanes_aside_m: float = 14.0
-    #: Poses tried for each zone.
+    #: Poses tried for each zone, and for a control object beside the road.
     tries: int = 64
+    tries_harmless: int = 128
+    #: Motor vehicles ahead drive at up to this share of the own speed.
+    fastest: float = 0.6
     #: Share of poses on the kerb's side, away from oncoming traffic.
     kerb_side: float = 0.7
     #: What is harmless stands at most this far off the lane's edge, m.
@@ -97,6 +100,10 @@ class PlacementSettings:
     motorway_speed: float = 25.0
     #: Share of what stands beside the road that may be on it.
     most_on_road: float = 0.25
+    #: Of so many hazards a placement is looked for in each scene, with so many tries: more need longer and leave the
+    #: plan more to choose from.
+    surveyed: int = 20
+    survey_tries: int = 4
     #: So many placements are enough; so many are tried against their past.
     candidates: int = 3
     most_tried: int = 12

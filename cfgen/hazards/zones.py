@@ -12,6 +12,7 @@ from cfgen.geometry.path import EgoPath
 from cfgen.hazards.settings import POSES
 from cfgen.perception.lanes import LanesSeen
 from cfgen.perception.road_by_colour import FAR_M
+from cfgen.perception.view import VEHICLES
 from cfgen.records import DistancePolicy, Hazard, HazardMotion, Lane, Scene, Zone
 
 #: a float, or an array (N,)
@@ -255,8 +256,11 @@ def poses_to_try(
     lanes = lanes or Lanes.of(scene)
     parts = []
     for zone in () if lanes.missing(hazard) else filter(lanes.told, hazard.zones):
-        count = POSES.tries
-        speed = rng.uniform(*hazard.motion.speed, count)
+        count = POSES.tries_harmless if hazard.kind == "nuisance" else POSES.tries
+        slowest, fastest = hazard.motion.speed
+        if hazard.motion.kind == "along" and VEHICLES & {*hazard.seen_as}:
+            fastest = max(fastest, POSES.fastest * scene.speed)
+        speed = rng.uniform(slowest, fastest, count)
         lateral, yaw = _stand(zone, hazard, lanes, rng, count)
         if _drives(zone, hazard):
             yaw = yaw * np.minimum(1.0, POSES.straight_m / (2 * POSES.yaw * np.maximum(speed, 0.1)))
