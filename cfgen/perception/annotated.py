@@ -46,7 +46,7 @@ class AnnotatedRoad:
     def covers(self, ground: Array) -> Mask:
         """(N,) bool: points (N, 2) m that are road; False where not finite."""
         at = np.rint((np.nan_to_num(ground, nan=1e6) - self.low) / ANNOTATED.cell_m)
-        inside = ((at >= 0) & (at < self.cells.shape)).all(1)
+        inside: Mask = np.all((at >= 0) & (at < self.cells.shape), axis=1)
         x, y = np.where(inside[:, None], at, 0).astype(int).T
         return np.asarray(inside & self.cells[x, y])
 
