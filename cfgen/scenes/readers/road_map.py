@@ -47,7 +47,7 @@ class RoadMap:
         Raises:
             InputError: none of it is near the car.
         """
-        seen_from: Array = np.linalg.inv(ego_at(*self.ego, t0))
+        seen_from: Array = np.asarray(np.linalg.inv(ego_at(*self.ego, t0)), float)
         areas = [
             _with_holes(_seen(outline, seen_from), [_seen(hole, seen_from) for hole in holes])
             for outline, holes in self.areas
