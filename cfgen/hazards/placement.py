@@ -33,7 +33,7 @@ from cfgen.hazards.zones import (
 )
 from cfgen.perception.camera import sure_to_m
 from cfgen.perception.lanes import LanesSeen
-from cfgen.perception.road_by_colour import FAR_M, ColourGround
+from cfgen.perception.road_by_colour import FAR_M, HALF_WIDTH_M, ColourGround
 from cfgen.perception.scene_camera import curves_up
 from cfgen.perception.view import SceneView, hood_row
 from cfgen.perception.views import SceneViews, Views
@@ -200,9 +200,10 @@ class FreePlacements:
             elif name == "aside":
                 layer = self._aside()
             else:
-                layer = (self.views.likely or self.views.now if name == "likely" else self.views.now).is_road(
-                    px
-                )
+                view = self.views.likely or self.views.now if name == "likely" else self.views.now
+                layer = view.is_road(px)
+                if name == "clear":  # of what is cut off by the frame, only what is in it counts
+                    layer |= ~replace(view, road=np.ones_like(view.road)).is_road(px)
             self._layers[name] = layer.reshape(self._cells_px.shape[:2])
         return self._layers[name]
 
@@ -273,10 +274,8 @@ class FreePlacements:
         mark(clear < poses.column(_clear_needed), NOT_CLEAR)
         self._mark_driven(mark, poses)
         self._mark_aside(mark, poses)
-        mark(poses.s > level_to_m(self.scene), HILL)
-        ends = None if self.lanes_seen is None or self.scene.motion_known else self.lanes_seen.bends_at
-        if ends is not None:  # where the motion is known, so is the way
-            mark(poses.s > ends + PLACEMENT.bends_slack_m, BENDS_AWAY)
+        for far, reason in limits(self.scene, self.lanes_seen):
+            mark(poses.s > far, reason)
         area = areas(clipped) * _shrink(self.camera)
         return Checked(poses, fault, x, y, heading, feet, clipped, clear, area)
 
@@ -305,7 +304,7 @@ class FreePlacements:
         length, width = (
             poses.column(lambda h, side=side: getattr(h.standing, side)) for side in ("length", "width")
         )
-        along, across = (np.linspace(-0.5, 0.5, n) for n in PLACEMENT.points)
+        along, across = ((np.arange(n) + 0.5) / n - 0.5 for n in PLACEMENT.points)
         u = length[:, None, None] * along[:, None]
         w = width[:, None, None] * across
         c, sn = np.cos(poses.yaw)[:, None, None], np.sin(poses.yaw)[:, None, None]
@@ -317,13 +316,14 @@ class FreePlacements:
     def _clear(self, poses: Poses) -> Array:
         """(P,) share of the footprint that is clear road, or flat ground for what is harmless; of either end, too."""
         s, y = self._points(poses)
-        harmless_one = poses.column(lambda h: h.kind == "nuisance")
+        off = poses.column(lambda h: h.kind == "nuisance")
         clear = np.zeros(len(poses))
-        for name, use in (("clear", ~harmless_one), ("aside", harmless_one)):
-            if use.any():
-                parts = (np.s_[:, :, :], np.s_[:, :2], np.s_[:, -2:], np.s_[:, :, :2], np.s_[:, :, -2:])
-                shares = [self._share(name, s[use][part], y[use][part]) for part in parts]
-                clear[use] = np.minimum(shares[0], np.min(shares[1:], 0) + PLACEMENT.end_slack)
+        if off.any():
+            clear[off] = self._share("aside", s[off], y[off])
+        if not off.all():
+            parts = (np.s_[:, :, :], np.s_[:, :2], np.s_[:, -2:], np.s_[:, :, :2], np.s_[:, :, -2:])
+            shares = [self._share("clear", s[~off][part], y[~off][part]) for part in parts]
+            clear[~off] = np.minimum(shares[0], np.min(shares[1:], 0) + PLACEMENT.end_slack)
         return clear
 
     def _mark_driven(self, mark: Callable[[np.ndarray, str], None], poses: Poses) -> None:
@@ -349,25 +349,33 @@ class FreePlacements:
             across[mine] = half_extents(hazard, poses.yaw[mine])[1]
         off = poses.column(lambda h: h.kind == "nuisance")
         if off.any():
-            mark(off & (self._share("driven", *self._points(poses)) > PLACEMENT.most_on_road), IN_LANE)
             near = np.abs(poses.lateral - lanes.middle) - across
             mark(off & (near < lanes.half), IN_LANE)
-            if not self._road_is_told:  # colours take the other lane for a verge
-                strip = self._strip(poses, np.sign(poses.lateral), across, PLACEMENT.beside_m)
-                mark(off & (strip > PLACEMENT.most_beside), IN_LANE)
+            if self._road_is_told:
+                mark(off & (self._share("driven", *self._points(poses)) > PLACEMENT.most_on_road), IN_LANE)
+            else:  # colours take the other lane for a verge
+                edge = np.abs(poses.lateral) + across + PLACEMENT.beside_m[0]
+                mark(
+                    off & (edge > HALF_WIDTH_M - PLACEMENT.unknown_m), IN_LANE
+                )  # nobody looks that far aside
+                # looked for there and where the picture shows it well: a road is about as wide all along
+                for s in (poses.s, *(np.full(len(poses), s) for s in PLACEMENT.along_m)):
+                    strip = self._strip(s, poses.lateral, np.sign(poses.lateral), across, PLACEMENT.beside_m)
+                    mark(off & (strip > PLACEMENT.most_beside), IN_LANE)
         parked = poses.column(parks)
         if parked.any():
             side = np.full(len(poses), lanes.kerb)
-            strip = self._strip(poses, side, across, PLACEMENT.parked_m)
+            strip = self._strip(poses.s, poses.lateral, side, across, PLACEMENT.parked_m)
             # beyond a dashed line is a lane that is driven on
             mark(parked & ((strip > PLACEMENT.most_parked) | (lanes.kerb in lanes.dashed)), OFF_EDGE)
 
-    def _strip(self, poses: Poses, side: Array, across: Array, beyond: tuple[float, float]) -> Array:
+    def _strip(
+        self, s: Array, lateral: Array, side: Array, across: Array, beyond: tuple[float, float]
+    ) -> Array:
         """Share of road on a strip from and to so far beyond the outer side of each, m."""
-        out = np.linspace(*beyond, 5)
-        y = poses.lateral[:, None, None] + (side * across)[:, None, None] + side[:, None, None] * out
-        s = poses.s[:, None, None] + np.array([-1.0, 0.0, 1.0])[:, None]
-        return self._share("likely", np.broadcast_to(s, np.broadcast_shapes(s.shape, y.shape)), y + 0 * s)
+        y = (lateral + side * across)[:, None, None] + side[:, None, None] * np.linspace(*beyond, 5)
+        at, y = np.broadcast_arrays(s[:, None, None] + np.array([-1.0, 0.0, 1.0])[:, None], y)
+        return self._share("likely", at, y)
 
     # --- search ---
 
@@ -406,7 +414,8 @@ class FreePlacements:
             near = np.exp(-((np.log(checked.area[at] / wanted.area) / 0.1) ** 2))
         else:
             near = np.exp(-((np.log(poses.decel[at] / wanted.decel) / 0.25) ** 2))
-        near += 0.5 * (np.sign(poses.lateral[at] - self.lanes.middle) == wanted.side)
+        if wanted.side:
+            near += 0.5 * (np.sign(poses.lateral[at] - self.lanes.middle) == wanted.side)
         return 0.3 * size + 1.5 * near + 2 * checked.clear[at] - 0.1 * np.abs(poses.lateral[at])
 
     def _take(
@@ -601,6 +610,14 @@ def _boxes(x: Array, y: Array, yaw: Array, length: Array, width: Array, height: 
     c, sn = np.cos(yaw)[:, None], np.sin(yaw)[:, None]
     up = height[:, None] * unit[:, 2]
     return np.stack([x[:, None] + c * along - sn * left, y[:, None] + sn * along + c * left, up], -1)
+
+
+def limits(scene: Scene, lanes: LanesSeen | None) -> list[tuple[float, str]]:
+    """How far along the path things may stand by the road's rise and the lanes in view, m, and why no farther."""
+    # where the motion is known, so is the way
+    ends = None if lanes is None or scene.motion_known else lanes.bends_at
+    bends = math.inf if ends is None else ends + PLACEMENT.bends_slack_m
+    return [(level_to_m(scene), HILL), (bends, BENDS_AWAY)]
 
 
 def level_to_m(scene: Scene) -> float:

@@ -80,13 +80,15 @@ class PlacementSettings:
     #: road.
     beside_m: tuple[float, float] = (0.4, 2.6)
     most_beside: float = 0.8
+    #: Within so much of where colours are looked at, m, nothing is known of what lies beyond.
+    unknown_m: float = 2.2
     along_m: tuple[float, float, float] = (20.0, 30.0, 40.0)
     #: Cells of the map of free placements, m along and across, and how far it reaches to either side and ahead, m;
     #: finer ones tell no more than a frame's pixels do. Points of a footprint that are looked up, along and across.
     cell_m: tuple[float, float] = (0.5, 0.25)
     aside_m: float = 14.0
     ahead_m: float = 115.0
-    points: tuple[int, int] = (7, 5)
+    points: tuple[int, int] = (7, 7)
     #: The verge beside an annotated road is taken for free ground up to here, m.
     verge_m: float = 2.5
     #: A control object's changed area and visibility may differ from the hazard's by this share.
