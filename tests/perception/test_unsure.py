@@ -108,7 +108,6 @@ def test_a_build_by_default_tells_whence_the_road_of_every_case_is_known(
     bench = tmp_path / "b"
     code, out, _ = run(
         *("build", "--n", "1", "--scenes", tmp_path / "scenes", "--out", bench, "--quiet", "--jobs", "1"),
-        *("--hazards", "cone_line,suitcase,cat,debris_tyres"),
     )
     assert code == 0
     [case] = Store(bench).cases()
