@@ -20,7 +20,7 @@ from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import FreePlacements
 from cfgen.hazards.settings import PLACEMENT, POSES
 from cfgen.hazards.taxonomy import Taxonomy
-from cfgen.hazards.zones import Pose, required_decel
+from cfgen.hazards.zones import Pose, band, required_decel
 from cfgen.inpaint.edit import can_draw
 from cfgen.perception.road_by_colour import FAR_M
 from cfgen.perception.scene_camera import as_seen
@@ -199,13 +199,9 @@ def live(store: Store, capabilities: Capabilities, query: Mapping[str, Any]) -> 
     """What follows from a pose: footprint in frame and BEV, required deceleration, pixels, and what speaks against."""
     placing = stage(store.root, str(query.get("scene")))
     placement, faults, hazard = placed(store, capabilities, query)
-    low, high = hazard.distance.decel or store.benchmark.decel_band
-    answer: dict[str, Any] = {
-        "faults": faults,
-        "why": hazard.why,
-        "band": [low, high],
-    }
     pose = _pose(placing, hazard, query)
+    low, high = band(hazard, placing.scene.speed, pose.speed, pose.yaw, response_of(store.benchmark))
+    answer: dict[str, Any] = {"faults": faults, "why": hazard.why, "band": [low, float(high)]}
     x, y, heading = placing.path.at(np.array([pose.s]), np.array([pose.lateral]))
     corners = box_corners(x, y, heading + pose.yaw, hazard.size)[0]
     answer |= {

@@ -51,7 +51,7 @@ def tally(
     return BuildReport(
         accepted=sum(accepted.values()),
         wanted=requested,
-        unusable_scenes={name: str(wrong) for name, wrong in {**unusable, **barren}.items()},
+        unusable_scenes={name: str(wrong) for name, wrong in sorted({**unusable, **barren}.items())},
         perception=seen_by(store.benchmark.perception, [str(case["road_from"]) for case in cases.values()]),
         undrawable=undrawable,
         acceptance={h: (accepted[h], tries[h]) for h in sorted(tries)},

@@ -23,6 +23,7 @@ from cfgen.hazards.zones import (
     Pose,
     Poses,
     Response,
+    band,
     half_extents,
     harmless,
     parks,
@@ -493,7 +494,7 @@ class FreePlacements:
         checked = self.check(Poses.single(hazard, [pose]))
         if checked.fault[0] == "out of view":
             return None, ["out of view"]
-        low, high = hazard.distance.decel or response.decel
+        low, high = band(hazard, self.scene.speed, pose.speed, pose.yaw, response)
         faults = [checked.fault[0]]
         if not low <= pose.required_decel <= high:
             side = "hard to stop for" if pose.required_decel > high else "far to need a response"

@@ -331,18 +331,28 @@ def distances(
     hazard: Hazard, ego_speed: float, speed: Floats, yaw: Floats, response: Response
 ) -> tuple[Array, Array]:
     """Nearest and farthest s, m, that need the response; empty (near >= far) where there is none."""
-    low, high = hazard.distance.decel or response.decel
     closing, work = _closing(hazard, ego_speed, speed), _work(hazard, ego_speed, speed)
     clear = _clear(hazard, ego_speed, speed, yaw)
+    low, high = band(hazard, ego_speed, speed, yaw, response)
     soonest = POSES.nose_m + half_extents(hazard, yaw)[0] + response.least_ttc_s * closing
     far = np.minimum(clear + work / (2 * low), hazard.distance.max_m)
     near = clear + work / (2 * high)
-    # on fast roads what must be done at 4 m/s^2 is too far off to be seen
     if response.horizon_s < math.inf:
-        near = np.where(near > POSES.in_sight_m, clear + work / (2 * max(high, POSES.most_decel)), near)
         far = np.minimum(far, near + (response.horizon_s - POSES.reaction_s) * closing)
     near = np.maximum(np.maximum(near, soonest), hazard.distance.min_m)
     return near, np.where(work > 0, far, 0.0)
+
+
+def band(
+    hazard: Hazard, ego_speed: float, speed: Floats, yaw: Floats, response: Response
+) -> tuple[float, Floats]:
+    """The least and the most deceleration that the hazard may require, m/s^2: on fast roads, where what must be done at
+    4 m/s^2 is too far off to be seen, more than elsewhere."""
+    low, high = hazard.distance.decel or response.decel
+    if response.horizon_s == math.inf:
+        return low, high
+    near = _clear(hazard, ego_speed, speed, yaw) + _work(hazard, ego_speed, speed) / (2 * high)
+    return low, np.where(near > POSES.in_sight_m, max(high, POSES.most_decel), high)
 
 
 def half_extents(hazard: Hazard, yaw: Floats) -> tuple[Floats, Floats]:
