@@ -25,6 +25,7 @@ def build_arguments(real: Path, out: Path, n: int = 5, *more: str) -> list[str]:
         "--seed": "7",
         "--hazards": HAZARDS,
         "--perception": "colour",
+        "--controls": "none",
     }
     options = [word for name, value in usual.items() if name not in more for word in (name, value)]
     return ["build", *options, "--out", str(out), "--quiet", *more]

@@ -9,6 +9,7 @@ import numpy as np
 
 from cfgen.benchmark.frames import frame_file
 from cfgen.benchmark.plan import FILE as SHARD
+from cfgen.benchmark.plan import is_done, slots_of
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import read_image, read_record
 from cfgen.core.hashing import derive_case_id, hash_bytes, hash_image, hash_json
@@ -142,13 +143,17 @@ class Verification:
                     f"case_id {planned.case_id} is not derived from its scene and hazard",
                 )
             if not path.is_file():
-                if not part and not self.store.has_rejection(planned.case_id):
-                    self._fault(path, "is planned but missing; run the build again")
                 continue
             case = self._record(path, Case)
             if case is not None:
                 arms[case.case_id] = case.arms
                 self._case(path.parent, case, benchmark)
+        accepted = {*self.store.case_ids()}
+        for slot in () if part else slots_of(plan):
+            if not is_done(self.store, slot, accepted):
+                missing = next(p for p in slot if not self.store.has_rejection(p.case_id))
+                path = self.store.case_dir(missing.case_id) / "case.json"
+                self._fault(path, "is planned but missing; run the build again")
         return arms
 
     def _case(self, folder: Path, case: Case, benchmark: Benchmark) -> None:

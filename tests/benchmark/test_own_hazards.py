@@ -20,7 +20,7 @@ hazards:
 
 def test_a_build_on_own_hazards_goes_on_without_their_file(tmp_path: Path):
     scenes = tmp_path / "scenes"
-    for path in sorted((scenarios_dir() / "scenes").iterdir())[:1]:
+    for path in [scenarios_dir() / "scenes" / "lane_clear_04"]:
         shutil.copytree(path, scenes / path.name)
     mine, out = tmp_path / "mine.yaml", tmp_path / "b"
     mine.write_text(OWN)

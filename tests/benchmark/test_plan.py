@@ -1,90 +1,140 @@
-"""Which scenes leave the draw, and under which words refusals are counted."""
+"""Properties of the plan: even, never twice, within what is feasible, the seed's alone."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from cfgen.benchmark.plan import (
-    BuildPlan,
-    looks,
-    refusals_in_a_row,
-    scenes_given_up,
-    scenes_to_skip,
-)
+from cfgen.benchmark.plan import BuildPlan, Survey, assign, kind_of, slots_of
 from cfgen.benchmark.settings import PLAN
-from cfgen.records import Planned
-from cfgen.storage.listing import Refused
 
-NO_PLACE = "no placement: none of 48 places works: 40 not on clear road, 8 cut off by the frame"
-
-
-def told(outcomes: str) -> tuple[list, set, list]:
-    """``outcomes`` of one scene's pairs in order: a(ccepted), r(efused), u(nsuited), f(ault), p(erson), . for open."""
-    planned, rejections, accepted = [], [], set()
-    for number, outcome in enumerate(outcomes):
-        names = {"case_id": f"c{number}", "scene_id": "s", "hazard_id": f"h{number}"}
-        planned.append(Planned(**names, round=number))
-        if outcome == "a":
-            accepted.add(f"c{number}")
-        elif outcome != ".":
-            by = "somebody" if outcome == "p" else "gates"
-            more = {"reason": NO_PLACE, "unsuited": outcome == "u", "broke": outcome == "f", "by": by}
-            rejections.append(Refused(**names, **more, whole=None))
-    return planned, accepted, rejections
+SCENES = [f"s{i:02d}" for i in range(12)]
+HAZARDS = [f"h{i}" for i in range(5)]
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "in_row"),
-    [
-        ("r" * PLAN.give_up, PLAN.give_up),
-        ("a" + "r" * PLAN.give_up, PLAN.give_up),
-        ("r" * (PLAN.give_up - 1) + "a" + "r" * (PLAN.give_up - 1), PLAN.give_up - 1),
-        ("r" * (PLAN.give_up - 1) + "ufp." * 3, PLAN.give_up - 1),
-        ("ufp." + "r" * PLAN.later, PLAN.later),
-        ("ufp." + "r" * (PLAN.later - 1), PLAN.later - 1),
-    ],
-)
-def test_a_scene_leaves_after_refusals_in_a_row_the_sooner_where_none_gave_a_case(outcomes, in_row):
-    planned, accepted, rejections = told(outcomes)
-    rows = refusals_in_a_row(planned, accepted, rejections)
-    words = {"s": f"{in_row} refusals in a row, most often: no placement: mostly not on clear road"}
-    assert scenes_to_skip(rows, True) == (words if in_row >= PLAN.give_up else {})
-    assert scenes_to_skip(rows, False) == (words if in_row >= PLAN.later else {})
-    assert scenes_given_up(planned, accepted, rejections) == scenes_to_skip(rows, "a" in outcomes)
+def survey(scene_id: str, hazards=HAZARDS, alike=True) -> Survey:
+    return Survey(scene_id, "" if hazards else "no road", dict.fromkeys(hazards, (2.0, 1, alike)))
 
 
-@pytest.mark.parametrize(("refused", "left"), [(PLAN.later, []), (PLAN.give_up, ["bad"])])
-def test_a_plan_draws_later_from_a_scene_refused_often_and_counts_it_as_untried_until_it_leaves(
-    monkeypatch, refused, left
-):
-    hazards = [f"h{i:02d}" for i in range(PLAN.give_up + 4)]
+class Disk:
+    """As much of a store as a plan asks for."""
 
-    def one(scene_id, hazard_id):
-        name = f"{scene_id}-{hazard_id}"
-        return Planned(case_id=name, scene_id=scene_id, hazard_id=hazard_id, round=0)
+    def __init__(self, work, n: int, **benchmark):
+        given = {
+            "seed": 1,
+            "protocol": "even",
+            "hazard_weights": {},
+            "own_hazards": (),
+            "own_hazards_only": False,
+        }
+        self.benchmark = SimpleNamespace(n=n, **{**given, **benchmark})
+        self.planned, self.work, self.accepted, self.refused = [], work, set(), set()
 
-    planned = [one("good", hazards[0]), *(one("bad", hazard) for hazard in hazards[:refused])]
-    rejections = [
-        Refused(p.case_id, "bad", p.hazard_id, NO_PLACE, "gates", False, False, None) for p in planned[1:]
-    ]
-    monkeypatch.setattr("cfgen.benchmark.plan.short_rejections", lambda store: rejections)
-    benchmark = SimpleNamespace(n=99, seed=1, sampling=None, own_hazards=(), own_hazards_only=False)
-    store = SimpleNamespace(benchmark=benchmark, planned=planned)
-    plan = BuildPlan(store, ["bad", "good"], hazards, [])
-    more = plan._more(planned, planned[:1], 99)
-    order = [p.scene_id for p in more]
-    assert order == ["good"] * (len(hazards) - 1) + ["bad"] * (0 if left else len(hazards) - refused)
-    assert [*plan.drawn_from] == [scene for scene in ("bad", "good") if scene not in left]
+    def planning(self):
+        return pytest.MonkeyPatch.context()
+
+    def add_planned(self, rows):
+        self.planned += rows
+
+    def case_ids(self):
+        return self.accepted
+
+    def has_rejection(self, case_id):
+        return case_id in self.refused
 
 
-NO_ROAD = "no road found in the frame: "
-BY = ", as perception 'twinlitenet' sees it"
+def plan_of(disk: Disk, feasible) -> BuildPlan:
+    return BuildPlan(disk, SCENES, HAZARDS, lambda ids: [survey(s, feasible(s)) for s in ids])
 
 
-def test_hazards_that_share_a_model_show_others_of_its_variants():
-    models = {"braking": "car", "crossing": "car", "stopped": "car", "deer": "deer"}
-    held = [
-        Planned(case_id="c", scene_id="s", hazard_id=h, round=0, look=k)
-        for h, k in (("braking", 1), ("deer", 0))
-    ]
-    assert looks(["crossing", "flood", "stopped", "crossing", "deer"], held, models) == [0, None, 2, 3, 1]
+@given(st.lists(st.sets(st.sampled_from(HAZARDS)), min_size=1, max_size=12), st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_every_scene_gets_a_hazard_that_is_feasible_in_it_and_no_other(feasible, seed):
+    surveys = [survey(s, sorted(hazards)) for s, hazards in zip(SCENES, feasible, strict=False)]
+    for one, hazard in zip(surveys, assign(surveys, {}, {}, seed), strict=True):
+        assert (hazard in one.options) if one.options else not hazard
+
+
+@given(st.integers(1, 12), st.integers(0, 9))
+@settings(max_examples=30, deadline=None)
+def test_an_assignment_is_even_over_hazards_and_fills_up_what_lacks(scenes, seed):
+    surveys = [survey(s) for s in SCENES[:scenes]]
+    counts = Counter(assign(surveys, {}, {}, seed))
+    assert max(counts.values()) - min(counts[h] for h in HAZARDS) <= 1
+    assert "h0" not in assign(surveys[:4], {"h0": 5}, {}, seed)
+
+
+def test_weights_make_a_mix_of_ones_own_and_a_place_for_the_control_object_counts():
+    surveys = [survey(s) for s in SCENES]
+    counts = Counter(assign(surveys, {}, {"h0": 4.0, "h1": 0.0}, 3))
+    assert counts["h0"] == max(counts.values()) >= 6
+    assert counts["h1"] == 0
+    options = {"h0": (2.0, 1, False), "h1": (2.0, 1, True)}
+    assert assign([Survey("s", "", options)], {"h1": PLAN.unlike - 1}, {}, 0) == ["h1"]
+
+
+def test_scenes_come_first_each_slot_has_reserves_in_its_scene_and_no_pair_comes_twice(tmp_path):
+    disk = Disk(tmp_path, 30)
+    plan_of(disk, lambda s: HAZARDS if s != "s03" else []).plan_all()
+    slots = slots_of(disk.planned)
+    assert [len({p.scene_id for p in slot}) for slot in slots] == [1] * len(slots)
+    pairs = [(p.scene_id, p.hazard_id) for p in disk.planned]
+    assert len(pairs) == len(set(pairs))
+    first = Counter(slot[0].scene_id for slot in slots[:11])
+    assert len(first) == 11
+    assert "s03" not in first
+
+
+def test_what_came_to_nothing_is_replaced_and_a_barren_scene_says_why(tmp_path):
+    disk = Disk(tmp_path, 8)
+    plan = plan_of(disk, lambda s: HAZARDS[:2] if s != "s03" else [])
+    first = plan.next_slots()
+    assert len(first) == 8
+    disk.refused |= {p.case_id for p in first[0]}
+    disk.accepted |= {slot[-1].case_id for slot in first[1:]}
+    [more] = plan.next_slots()
+    assert more[0].slot == 8
+    assert more[0].scene_id not in {slot[0].scene_id for slot in first}
+    disk.accepted.add(more[0].case_id)
+    assert plan.next_slots() == []
+    assert set(plan.barren) <= {"s03"}
+
+
+def test_a_plan_goes_on_as_it_began_and_asks_for_no_scene_twice(tmp_path):
+    whole, halves = Disk(tmp_path / "a", 12), Disk(tmp_path / "b", 12)
+    plan_of(whole, lambda s: HAZARDS).plan_all()
+    asked: list[str] = []
+
+    def look(ids):
+        asked.extend(ids)
+        return [survey(s) for s in reversed(ids)]
+
+    BuildPlan(halves, SCENES, HAZARDS, look)._next_scenes([], 5)
+    BuildPlan(halves, SCENES, HAZARDS, look).plan_all()
+    assert halves.planned == whole.planned
+    assert len(asked) == len(set(asked))
+
+
+def test_the_seed_decides(tmp_path):
+    plans = set()
+    for seed in range(4):
+        disk = Disk(tmp_path / str(seed), 6, seed=seed)
+        plan_of(disk, lambda s: HAZARDS).plan_all()
+        plans.add(tuple((p.scene_id, p.hazard_id) for p in disk.planned))
+    assert len(plans) == 4
+
+
+def test_hazards_that_share_a_model_show_others_of_its_variants(tmp_path):
+    disk = Disk(tmp_path, 6)
+    cars = ["car_stopped", "car_spun", "red_light_runner"]
+    BuildPlan(disk, SCENES, cars, lambda ids: [survey(s, cars) for s in ids]).plan_all()
+    looks = [p.look for p in disk.planned if p.hazard_id != "car_stopped"]
+    assert len(looks) == len(set(looks))
+
+
+def test_the_same_cause_counts_once():
+    no_place = "no placement: none of 48 places works: 40 not on clear road, 8 cut off by the frame"
+    assert kind_of(no_place) == "no placement: mostly not on clear road"
+    assert kind_of("seam: a step of 4.5 (of 3) along it; base: low") == "seam: a step of # along it"

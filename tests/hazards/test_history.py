@@ -193,7 +193,7 @@ def test_nobody_waits_in_a_lane():
     assert not spoiled(past(half=2.6).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True))
     wide = replace(past(half=2.6), lanes=Lanes(half=3.1, kerb=-1))
     assert spoiled(wide.of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True)), "road ends within the own lane"
-    dashed = replace(past(half=2.6), lanes_seen=SimpleNamespace(dashed=(-1,), line_at=lambda side, s: None))
+    dashed = replace(past(half=2.6), lanes=Lanes(half=1.75, kerb=-1, dashed=(-1,)))
     assert spoiled(dashed.of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True)), (
         "a lane, whose road a car hides"
     )

@@ -1,5 +1,6 @@
 """What is drawn into the past frames, looked at in their pixels: no hazard is missing where its place is in view."""
 
+import math
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from cfgen.geometry.camera import at_pose, project
 from cfgen.geometry.frames import pose_at
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.hazards.zones import Response
 from cfgen.inpaint.edit import EditJob, make_edits
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.perception.registry import create_perceiver
@@ -52,7 +54,8 @@ def edited(scene: Scene, images, hazard_id: str, placement: Placement) -> dict[f
 def place(scene: Scene, images, hazard_id: str, views=None) -> Placement | None:
     front = images[scene.front.name, 0.0]
     rng = np.random.default_rng(0)
-    found = find_placements(scene, front, TAXONOMY.get(hazard_id), rng, frames=images, views=views)
+    near = Response((1.5, 6.0), math.inf, 0.0)
+    found = find_placements(scene, front, TAXONOMY.get(hazard_id), rng, near, frames=images, views=views)
     return None if isinstance(found, str) else found[0]
 
 

@@ -11,9 +11,17 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import find_placements
-from cfgen.hazards.settings import POSES
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.hazards.zones import Lanes, half_extents, poses_to_try, required_decel
+from cfgen.hazards.zones import (
+    ANYWHERE,
+    Lanes,
+    Response,
+    half_extents,
+    harmless,
+    poses_to_try,
+    required_decel,
+    time_to_collision,
+)
 from cfgen.perception.view import hood_row
 from cfgen.records import Placement, Size
 from tests.hazards import drawn
@@ -32,24 +40,25 @@ def place(name: str, speed: float = 13.0, image=None, seed: int = 0, **kwargs):
 @settings(max_examples=60, deadline=None)
 def test_every_pose_needs_a_deceleration_within_the_band(name, speed, seed):
     hazard = TAXONOMY.get(name)
-    for pose in poses_to_try(drawn.scene(speed), hazard, np.random.default_rng(seed), (1.5, 6.0)):
-        assert 1.5 - 1e-6 <= pose.required_decel <= 6.0 + 1e-6
+    for pose in poses_to_try(drawn.scene(speed), hazard, np.random.default_rng(seed)):
+        assert 1.0 - 1e-6 <= pose.required_decel <= 6.0 + 1e-6
         assert hazard.distance.min_m <= pose.s <= hazard.distance.max_m
+        assert time_to_collision(hazard, speed, pose.speed, pose.yaw, pose.s) >= 2.0 - 1e-6
 
 
 def test_required_deceleration_stops_just_short():
-    v, s, decel_s = 15.0, 40.0, 0.0
+    """Half a second on, then a stop 2 m before the bumper, which is 3.8 m ahead of the axle."""
+    v, s = 15.0, 40.0
     rocks = TAXONOMY.get("rockfall")
-    decel = required_decel(rocks, v, 0.0, 0.0, s)
-    stop = v**2 / (2 * decel) + decel_s
-    assert stop == pytest.approx(s - POSES.stop_margin_m - rocks.size.length / 2)
+    stop = 0.5 * v + v**2 / (2 * required_decel(rocks, v, 0.0, 0.0, s))
+    assert stop == pytest.approx(s - 3.8 - 2.0 - rocks.size.length / 2)
 
 
 def test_a_contraflow_hazard_is_met_by_neither_before_the_car_stands():
     car, v, u, s = TAXONOMY.get("car_contraflow"), 12.0, 4.0, 60.0
     decel = required_decel(car, v, u, math.pi, s)
-    seconds = v / decel
-    assert v**2 / (2 * decel) + u * seconds == pytest.approx(s - POSES.stop_margin_m - car.size.length / 2)
+    met = 0.5 * (v + u) + v**2 / (2 * decel) + u * v / decel
+    assert met == pytest.approx(s - 3.8 - 2.0 - car.size.length / 2)
     assert decel > required_decel(car, v, 0.0, math.pi, s)
 
 
@@ -134,18 +143,25 @@ def test_clear_ground_ends_at_the_verge():
     assert ground.share(lane) > 0.97
 
 
-def test_harmless_objects_stand_clear_of_the_lane():
-    for name in ("pedestrian_waiting", "dustbin_kerb", "billboard"):
-        found = place(name)
+def beside(name: str, image=None):
+    """Where the same object stands off the path."""
+    picture = drawn.road(half=3.2) if image is None else image
+    h = harmless(TAXONOMY.get(name))
+    return find_placements(drawn.scene(), picture, h, np.random.default_rng(0), ANYWHERE)
+
+
+def test_control_objects_stand_clear_of_the_lane_and_come_no_closer():
+    for name in ("stranded_driver", "dustbin"):
+        found = beside(name)
         assert isinstance(found, list), found
         assert all(abs(p.lateral_m) - p.size.width / 2 > 1.5 for p in found)
+    walker = harmless(TAXONOMY.get("pedestrian_crossing"))
+    for pose in poses_to_try(drawn.scene(), walker, np.random.default_rng(0), ANYWHERE):
+        assert pose.lateral * pose.speed * math.sin(pose.yaw) > 0
 
 
 def test_what_belongs_beside_the_road_does_not_stand_between_two_lanes():
-    wide = drawn.road(half=16.0)
-    for name in ("pedestrian_waiting", "billboard", "car_parked"):
-        assert "in another lane" in str(place(name, image=wide))
-    assert isinstance(place("plastic_bag", image=wide), list)
+    assert "in another lane" in str(beside("car_stopped", image=drawn.road(half=16.0)))
 
 
 def test_a_crossing_hazard_never_pops_in():
@@ -196,16 +212,6 @@ def test_the_hood_is_what_does_not_change():
     assert hood_row(drawn.CAMERA, None) == pytest.approx(368)
 
 
-def test_nothing_stands_behind_the_hood():
-    rng = np.random.default_rng(0)
-    frames = {("front", -t / 4): rng.integers(0, 255, (400, 640, 3), dtype=np.uint8) for t in range(4)}
-    for frame in frames.values():
-        frame[176:] = 60
-    found = place("car_stopped", image=drawn.road(), frames=frames)
-    assert isinstance(found, str)
-    assert "hood" in found
-
-
 def test_real_scenes_allow_most_hazards(real):
     """Not every one of the 72, but nearly: what fails says why."""
     from cfgen.scenes.folder import load_scene
@@ -240,13 +246,15 @@ def test_what_is_too_low_in_the_picture_to_be_recognized_is_refused():
     policy = chair.distance.model_copy(update={"least_px": 2000.0})
     tall = chair.model_copy(update={"distance": policy})
     why = find_placements(drawn.scene(9.0), drawn.road(), tall, np.random.default_rng(0))
-    assert "lower than the 2000 pixels at which it is recognized" in why
+    assert "lower than the pixels at which it is recognized" in why
 
 
 @pytest.mark.parametrize("name", ["lead_braking", "tractor_slow", "cyclist_slow"])
 def test_what_drives_along_the_lane_was_in_it_for_two_seconds(name):
     hazard, lanes = TAXONOMY.get(name), Lanes(half=1.75, kerb=-1, middle=0.3)
-    for pose in poses_to_try(drawn.scene(20.0), hazard, np.random.default_rng(0), (1.5, 6.0), lanes):
+    for pose in poses_to_try(
+        drawn.scene(20.0), hazard, np.random.default_rng(0), Response((1.5, 6.0)), lanes
+    ):
         across = half_extents(hazard, pose.yaw)[1]
         before = pose.lateral - 2 * pose.speed * math.sin(pose.yaw)
         assert max(abs(pose.lateral - 0.3), abs(before - 0.3)) + across <= 1.75 + 1e-6

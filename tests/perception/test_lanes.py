@@ -5,8 +5,8 @@ import pytest
 
 from cfgen.geometry.camera import as_matrix, centre, ground_points, rotation
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.placement import BENDS_AWAY, HILL, lane_conflict, level_to_m, missing_road
-from cfgen.hazards.zones import Lanes, poses_to_try
+from cfgen.hazards.placement import BENDS_AWAY, HILL, level_to_m, limits, missing_road
+from cfgen.hazards.zones import Lanes, Response, poses_to_try
 from cfgen.perception.lanes import LanesSeen
 from cfgen.perception.networks import TwinLiteNet
 from cfgen.perception.view import SceneView
@@ -50,8 +50,9 @@ def test_a_guessed_way_ends_where_the_lines_leave_it():
     seen = lanes_of(between(-9, 9), (lambda x: 1.75 - x**2 / 150, lambda x: -1.75 - x**2 / 150))
     guessed = drawn.scene().model_copy(update={"motion_known": False})
     assert seen.bends_at == pytest.approx(10.0, abs=0.8)
-    assert [lane_conflict(guessed, seen, s) for s in (9.0, 30.0)] == ["", BENDS_AWAY]
-    assert lane_conflict(drawn.scene(), seen, 30.0) == ""
+    far = {reason: far for far, reason in limits(guessed, seen)}
+    assert 9.0 < far[BENDS_AWAY] < 30.0
+    assert {far for far, _ in limits(drawn.scene(), seen)} == {np.inf}
     assert lanes_of(between(-6, 6), (1.75, -1.75)).bends_at is None
     assert lanes_of(between(-6, 6), (lambda x: 0.4 * x - 6,)).bends_at is None, "it runs across"
 
@@ -70,7 +71,7 @@ def test_a_road_that_curves_up_or_down_is_level_to_where_the_plane_is_off_by_a_s
     hill = scene.model_copy(update={"seen_cameras": seen})
     far = (2 * 0.3 * 1.5 * abs(radius)) ** 0.5
     assert level_to_m(hill) == pytest.approx(far, rel=0.01)
-    assert [lane_conflict(hill, None, s) for s in (far - 1, far + 1)] == ["", HILL]
+    assert limits(hill, None)[0] == (level_to_m(hill), HILL)
     assert level_to_m(scene) == np.inf
 
 
@@ -122,7 +123,7 @@ def test_nothing_comes_beside_a_line_that_nobody_sees():
     for lines, comes in (((1.75, -1.75), True), ((1.75,), True), ((-1.75,), False), ((), False)):
         lanes = Lanes.of(scene, lanes_of(road, lines))
         assert (lanes.missing(truck) == "") == comes, lines
-        poses = poses_to_try(scene, bicycle, np.random.default_rng(0), (1.5, 6.0), lanes)
+        poses = poses_to_try(scene, bicycle, np.random.default_rng(0), Response((1.5, 6.0)), lanes)
         assert {p.zone for p in poses} == ({"ego_lane", "oncoming"} if comes else {"ego_lane"})
         assert lanes.open == tuple(side for side in (-1, 1) if side * 1.75 in lines)
         assert (lanes.missing(van) == "") == bool(lines)
@@ -137,14 +138,14 @@ def test_vans_cut_in_only_from_a_lane_that_is_there():
     van = TAXONOMY.get("van_cut_in")
     for low, high, signs in ((-1.75, 1.75, set()), (-5.25, 1.75, {-1.0}), (-1.75, 5.25, {1.0})):
         lanes = Lanes.of(drawn.scene(), lanes_of(between(low, high), (1.75, -1.75)))
-        poses = poses_to_try(drawn.scene(13.0), van, np.random.default_rng(0), (1.5, 6.0), lanes)
+        poses = poses_to_try(drawn.scene(13.0), van, np.random.default_rng(0), Response((1.5, 6.0)), lanes)
         assert {float(np.sign(p.lateral)) for p in poses} == signs
 
 
 def test_contraflow_comes_in_the_own_lane():
     truck = TAXONOMY.get("truck_contraflow")
     lanes = Lanes.of(drawn.scene(), lanes_of(between(-1.75, 1.75), (1.75, -1.75)))
-    poses = poses_to_try(drawn.scene(13.0), truck, np.random.default_rng(0), (1.5, 6.0), lanes)
+    poses = poses_to_try(drawn.scene(13.0), truck, np.random.default_rng(0), Response((1.5, 6.0)), lanes)
     assert poses
     assert (
         max(abs(p.lateral) for p in poses) < 1.1
@@ -171,15 +172,17 @@ def test_where_the_road_ends_on_either_side():
 
 
 def test_what_needs_a_junction_or_rails_wants_them_seen_or_told():
-    plain, scene = lanes_of(between(-3, 3)), drawn.scene()
+    scene = drawn.scene()
+    plain = Lanes.of(scene, lanes_of(between(-3, 3)))
     runner, tram, cat = (TAXONOMY.get(name) for name in ("red_light_runner", "tram_crossing", "cat"))
     assert missing_road(scene, cat, plain) == ""
     assert "no crossing road" in missing_road(scene, runner, plain)
-    assert "no crossing road" in missing_road(scene, runner, None)
+    assert "no crossing road" in missing_road(scene, runner, Lanes.of(scene))
     assert "no rails" in missing_road(scene, tram, plain)
     tagged = scene.model_copy(update={"extra": {**scene.extra, "road": ["junction", "rails"]}})
     assert missing_road(tagged, runner, plain) == missing_road(tagged, tram, plain) == ""
-    seen = lanes_of(lambda x, y: between(-3, 3)(x, y) | ((y < 0) & (x > 16) & (x < 24)))
+    joins = lanes_of(lambda x, y: between(-3, 3)(x, y) | ((y < 0) & (x > 16) & (x < 24)))
+    seen = Lanes.of(scene, joins)
     assert missing_road(scene, runner, seen) == ""
     assert "no rails" in missing_road(scene, tram, seen)
 

@@ -16,6 +16,7 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, inside, mounted, project, unproject
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import find_placements
+from cfgen.hazards.zones import Response
 from cfgen.inpaint.composite.light import estimate
 from cfgen.inpaint.composite.optics import measure, smear
 from cfgen.inpaint.protocol import InpainterRequirements, Setting
@@ -62,7 +63,9 @@ def test_a_search_gives_places_in_view_or_a_reason(data):
     times = [t for t in worlds.TIMES if t >= scene.history.t[0]]
     images = {(camera.name, t): worlds.picture(camera, data.draw(worlds.PICTURES)) for t in times}
     band = data.draw(st.sampled_from([(1.5, 6.0), (0.01, 100.0)]))
-    found = find_placements(scene, images[camera.name, 0.0], hazard, np.random.default_rng(1), band, images)
+    found = find_placements(
+        scene, images[camera.name, 0.0], hazard, np.random.default_rng(1), Response(band), images
+    )
     if isinstance(found, str):
         assert found
         return
