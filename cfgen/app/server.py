@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -29,7 +28,8 @@ from starlette.routing import BaseRoute, Route
 
 from cfgen.app.accounts import ROOMS_OF, Account, Logins, Role, Session, Sessions, is_token
 from cfgen.app.api import Api
-from cfgen.core.errors import CfgenError, InputError, MissingExtraError
+from cfgen.app.transport import NO_PROXY, Transport, is_loopback, listening_socket
+from cfgen.core.errors import CfgenError
 
 Message = MutableMapping[str, Any]
 App = Callable[
@@ -82,14 +82,6 @@ class Hosts:
         except ValueError:
             return host in self._names
         return True
-
-
-def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach it."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def refusal(hosts: Hosts, method: str, path: str, headers: dict[str, str]) -> tuple[int, str] | None:
@@ -324,16 +316,6 @@ _START_S = 60.0
 _END_S = 3.0
 
 
-@dataclass(frozen=True)
-class Transport:
-    """How requests come. ``proxies``: addresses whose ``X-Forwarded-For`` is believed; nobody else's is.
-    ``certificate``, ``key``: of TLS; None where a proxy does that, or nobody else listens."""
-
-    proxies: tuple[str, ...] = ()
-    certificate: Path | None = None
-    key: Path | None = None
-
-
 class Served:
     """An app that answers, until :meth:`close`."""
 
@@ -375,7 +357,7 @@ def serve(
     accounts: Sequence[Account] = (),
     hosts: Sequence[str] = (),
     block: bool = True,
-    transport: Transport = Transport(),
+    transport: Transport = NO_PROXY,
 ) -> Served:
     """Serve the app until interrupted; without ``block`` return what is running.
 
@@ -384,7 +366,7 @@ def serve(
         accounts: who may log in; none: whoever can reach it is a manager.
         hosts: further names under which browsers may ask for it.
     """
-    listens, before = _bound(host, port), threading.enumerate()
+    listens, before = listening_socket(host, port), threading.enumerate()
     threading.Thread(target=api.warm_up, daemon=True).start()
     served = Served(
         Guard(_pages(api, Logins(accounts), listens.getsockname()[1]), Hosts(host, hosts)), listens, transport
@@ -479,34 +461,3 @@ def _blocks(gr: Any, rooms: Sequence[str]) -> Any:
                 with gr.Tab(name.capitalize(), id=name, render_children=True):
                     room(name)
     return blocks
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    """
-    Raises:
-        InputError: the port is taken.
-    """
-    listens = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    listens.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listens.bind((host, port))
-    except OSError as error:
-        listens.close()
-        raise InputError(
-            f"--port {port}: cannot listen on {host} ({error.strerror}); choose another, e.g. --port {port + 1}"
-        ) from error
-    return listens
-
-
-def check_ready(host: str, port: int) -> None:
-    """Whether the app could start.
-
-    Raises:
-        MissingExtraError: Gradio is not installed.
-        InputError: the port is taken.
-    """
-    try:
-        import gradio  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("the app", "app", error) from error
-    _bound(host, port).close()
