@@ -367,11 +367,6 @@ def assets_dir() -> Path:
     return scenarios_dir() / "assets"
 
 
-def list_models() -> list[str]:
-    """Names of the models that have sprites, sorted."""
-    return sorted({path.parent.name for path in assets_dir().glob("*/*.json")})
-
-
 def list_variants(model: str) -> list[str]:
     """Names of a model's variants, sorted; empty when there is no such model."""
     return sorted(path.stem for path in (assets_dir() / model).glob("*.json"))
