@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 DEMO_CASES = 8
 
 
+RatedRepeats = Annotated[Count, "Repeats that are rated."]
+
+
 def register(app: App) -> None:
     add(app, serve_app, name="app")
     campaign = group("campaign", "Plan who rates which answers, and move ratings in and out.")
@@ -82,7 +85,7 @@ def serve_app(
         Names,
         "Versions whose answers are rated, mixed and hidden which (default: hazard and the control scenes).",
     ] = (),
-    rate_repeats: Annotated[Count, "Repeats that are rated."] = 1,
+    rate_repeats: RatedRepeats = 1,
     rate_rubric: Annotated[
         str,
         "Rate the edges of single answers instead: faithfulness (E2 against the image), faithfulness-scene.",
@@ -238,7 +241,7 @@ def _create(
     gold: Annotated[Natural, "Answers with known scores, mixed in for everybody."] = 12,
     training: Annotated[Natural, "Answers with feedback first, on other scenes."] = 4,
     arms: Annotated[Names, "Versions whose answers are rated (default: all there are)."] = (),
-    repeats: Annotated[Count, "Repeats that are rated."] = 1,
+    repeats: RatedRepeats = 1,
     seed: Annotated[int, "Seed of the assignment."] = 0,
     out: Annotated[Place, "File to write."] = Path("campaign.json"),
 ) -> int:

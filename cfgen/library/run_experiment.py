@@ -20,6 +20,7 @@ from cfgen.library import report
 from cfgen.library.benchmark import Benchmark, Run
 from cfgen.library.estimate import Estimate, estimate
 from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
+from cfgen.options import DryRun
 from cfgen.planners.check import check_planner
 from cfgen.report import Report, check_target_beside, default_target
 from cfgen.score import score
@@ -50,7 +51,7 @@ class ExperimentResult:
 def run(
     file: Annotated[Place, "experiment.yaml"],
     *,
-    dry_run: Annotated[bool, "Only say what it takes."] = False,
+    dry_run: DryRun = False,
     quiet: Quiet = False,
 ) -> ExperimentResult:
     """Build, score, judge and report as one file says; says first what it takes: calls, money, time, disk.
