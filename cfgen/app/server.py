@@ -200,10 +200,10 @@ class Web:
     async def _session(self, request: Request) -> Response:
         """The page's token; where no login is asked for, a session begins here and gets its name."""
         body = await _json(request)
-        session, cookie = self._found(request), None
+        session, cookie = self._session_of(request), None
         if session is None:
             if self.logins.accounts:
-                return _said("log in first", 401)
+                return _text_response("log in first", 401)
             cookie, session = self.sessions.begin("", "manager")
         try:
             if body.get("name"):
@@ -225,9 +225,9 @@ class Web:
         return response
 
     async def _leave(self, request: Request) -> Response:
-        session = self._found(request)
+        session = self._session_of(request)
         if session is None or not is_token(session, request.headers.get("x-cfgen-token", "")):
-            return _said("reload the page", 401)
+            return _text_response("reload the page", 401)
         self.sessions.end(request.cookies.get(self.cookie))
         response = JSONResponse({})
         response.delete_cookie(self.cookie, path="/", httponly=True, samesite="lax")
@@ -254,7 +254,7 @@ class Web:
         self._give(request, response, cookie)
         return response
 
-    def _found(self, request: Request) -> Session | None:
+    def _session_of(self, request: Request) -> Session | None:
         return self.sessions.find(request.cookies.get(self.cookie))
 
     def _give(self, request: Request, response: Response, cookie: str) -> None:
@@ -264,28 +264,28 @@ class Web:
     # --- what it asks -----------------------------------------------------------------------------------------
 
     async def _call(self, request: Request) -> Response:
-        session = self._found(request)
+        session = self._session_of(request)
         if session is None or not is_token(session, request.headers.get("x-cfgen-token", "")):
-            return _said("reload the page", 401)
+            return _text_response("reload the page", 401)
         body = await _json(request)
         answer = await run_in_threadpool(self.api.call, body, session.name, session.role)
         return Response(_dumped(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     def _picture(self, request: Request) -> Response:
-        session = self._found(request)
+        session = self._session_of(request)
         if session is None:
-            return _said("open the page first", 401)
+            return _text_response("open the page first", 401)
         query = {**request.path_params, "as_small": "small" in request.query_params}
         try:
             data, kind = self.api.picture(**query, user=session.name, role=session.role)
         except (CfgenError, OSError):
-            return _said("no such picture", 404)
+            return _text_response("no such picture", 404)
         cacheable = "v" in request.query_params and query["kind"] != "rate"
         keep = f"private, max-age={_YEAR_S}, immutable" if cacheable else "no-store"
         return Response(data, media_type=kind, headers={"Cache-Control": keep})
 
 
-def _said(words: str, status: int) -> Response:
+def _text_response(words: str, status: int) -> Response:
     return Response(words, status, media_type="text/plain")
 
 

@@ -207,7 +207,7 @@ class Planned(Record):
     look: Count | None = None
 
 
-class Benchmark(Stored):
+class BenchmarkRecord(Stored):
     """``benchmark.json``: what was asked for; written first. What was planned is in ``plan.jsonl`` beside it."""
 
     cfgen_version: str
