@@ -41,7 +41,7 @@ from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.options import BuildOptions
 from cfgen.perception.registry import create_perceiver
-from cfgen.records import Benchmark, BuildReport, Fault, Hazard, Planned
+from cfgen.records import BenchmarkRecord, BuildReport, Fault, Hazard, Planned
 from cfgen.storage.listing import short_cases
 from cfgen.storage.store import MARKER, Store
 from cfgen.version import __version__
@@ -132,7 +132,7 @@ class _Request:
     hazards: list[str]
     undrawable: tuple[str, ...]
     unasked: dict[str, Fault]
-    benchmark: Benchmark
+    benchmark: BenchmarkRecord
     masks: MaskPipeline
 
     def check(self) -> None:
@@ -238,11 +238,11 @@ def _drawable_hazards(
 
 def _benchmark(
     options: BuildOptions, inpainters: _Inpainters, chosen: Chosen, taxonomy: Taxonomy
-) -> Benchmark:
+) -> BenchmarkRecord:
     perceiver = create_perceiver(
         options.perception or _stored_perception(options.out), options.perception_options
     )
-    return Benchmark(
+    return BenchmarkRecord(
         cfgen_version=__version__,
         n=options.n,
         seed=options.seed,
@@ -288,7 +288,7 @@ def _weights(options: BuildOptions, taxonomy: Taxonomy) -> dict[str, float]:
     return {str(name): float(weight) for name, weight in weights.items()}
 
 
-def _open_store(options: BuildOptions, requested: Benchmark) -> Store:
+def _open_store(options: BuildOptions, requested: BenchmarkRecord) -> Store:
     exists = (options.out / MARKER).is_file()
     store = open_store(options.out, any_version=True) if exists else Store.create(options.out, requested)
     check_settings_match(options.out, store.benchmark, requested)

@@ -12,6 +12,7 @@ from cfgen.core.options import (
     NAME_OR_PATH,
     Addressable,
     AllowHosts,
+    BenchPath,
     Count,
     Dollars,
     Engine,
@@ -24,6 +25,7 @@ from cfgen.core.options import (
     Quiet,
     Range,
     Seconds,
+    Settings,
     SomeNames,
     Spelling,
     Strict,
@@ -197,6 +199,15 @@ class BuildOptions(WorkOptions):
     retry_faults: Annotated[bool, "Try again what broke in an earlier build of this directory."] = False
 
 
+JudgeName = Annotated[str, "Who judges: see cfgen list judges."]
+JudgeSettings = Annotated[Settings, "Options of the judge."]
+Votes = Annotated[Count | None, "Replies of each judge model to each item."]
+_RUBRIC = "What a model judge is asked: an installed rubric, or a YAML file of own wording."
+Rubric = Annotated[str | Path, _RUBRIC]
+Repeats = Annotated[Count, "Times each question is asked."]
+DryRun = Annotated[bool, "Only say what it takes."]
+
+
 @attrs.frozen(kw_only=True)
 class JudgingOptions(WorkOptions):
     """Who judges answers, and how."""
@@ -207,10 +218,8 @@ class JudgingOptions(WorkOptions):
     judge_options: Annotated[dict[str, Any], "Options of the judge."] = field(
         factory=dict, converter=settings
     )
-    votes: Annotated[Count | None, "Replies of each judge model to each item."] = None
-    rubric: Annotated[
-        str, NAME_OR_PATH, "What a model judge is asked: an installed rubric, or a YAML file of own wording."
-    ] = field(default=DEFAULT_RUBRIC, converter=text_path)
+    votes: Votes = None
+    rubric: Annotated[str, NAME_OR_PATH, _RUBRIC] = field(default=DEFAULT_RUBRIC, converter=text_path)
     retry_failed: Annotated[
         bool,
         "Ask again what that could mend: the planner where network or machine lost its answer or cfgen broke, the "
@@ -227,7 +236,7 @@ class JudgingOptions(WorkOptions):
 class JudgeOptions(JudgingOptions):
     """What stored answers are judged with."""
 
-    bench: Annotated[Path, Addressable(), "Benchmark directory."] = field(converter=path, kw_only=False)
+    bench: BenchPath = field(converter=path, kw_only=False)
     planners: Annotated[tuple[str, ...], SomeNames, "Whose answers; all: every planner that has some."] = (
         field(default=(ALL,), converter=names, kw_only=False)
     )
@@ -281,7 +290,7 @@ PLANNER_HELP = (
 class ScoreOptions(PlannerOptions):
     """What a planner is scored with. ``arms`` always hold "original": every other arm is judged against it."""
 
-    bench: Annotated[Path, Addressable(), "Benchmark directory."] = field(converter=path, kw_only=False)
+    bench: BenchPath = field(converter=path, kw_only=False)
     planner: Annotated["str | type | Planner", PLANNER, PLANNER_HELP] = field(
         converter=planner, kw_only=False
     )
@@ -295,7 +304,7 @@ class ScoreOptions(PlannerOptions):
         SomeNames,
         "Versions of each scene to ask about: original, hazard, rerun, null, nuisance, hazard_d<factor>.",
     ] = field(default=("original", "hazard"), converter=names)
-    repeats: Annotated[Count, "Times each question is asked."] = 1
+    repeats: Repeats = 1
     workers: Annotated[
         Count | None,
         "Copies of the planner that work side by side (default: one, or one for each of --devices).",
@@ -355,7 +364,7 @@ class TryOptions(PlannerOptions):
 class ReportOptions(Options):
     """What a report shows."""
 
-    bench: Annotated[Path, Addressable(), "Benchmark directory."] = field(converter=path, kw_only=False)
+    bench: BenchPath = field(converter=path, kw_only=False)
     out: Annotated[Path | None, "Report folder (default: BENCH-report, beside the benchmark)."] = field(
         default=None, converter=path_or_none, kw_only=False
     )

@@ -44,3 +44,14 @@ def test_no_two_subpackages_import_each_other():
     del arrows["__init__"]
     order = graphlib.TopologicalSorter(arrows)
     assert len(list(order.static_order())) > 20  # CycleError names the circle
+
+
+def test_no_two_classes_share_a_name():
+    """A name in a message or a traceback says which class it is; a planner's client stands alone, outside cfgen."""
+    package = ROOT / "cfgen"
+    files: dict[str, list[str]] = {}
+    for path in set(package.rglob("*.py")) - {package / "planners" / "client.py"}:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                files.setdefault(node.name, []).append(str(path.relative_to(package)))
+    assert {name: where for name, where in files.items() if len(where) > 1} == {}

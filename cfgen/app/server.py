@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -29,7 +28,8 @@ from starlette.routing import BaseRoute, Route
 
 from cfgen.app.accounts import ROOMS_OF, Account, Logins, Role, Session, Sessions, is_token
 from cfgen.app.api import Api
-from cfgen.core.errors import CfgenError, InputError, MissingExtraError
+from cfgen.app.transport import NO_PROXY, Transport, is_loopback, listening_socket
+from cfgen.core.errors import CfgenError
 
 Message = MutableMapping[str, Any]
 App = Callable[
@@ -82,14 +82,6 @@ class Hosts:
         except ValueError:
             return host in self._names
         return True
-
-
-def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach it."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def refusal(hosts: Hosts, method: str, path: str, headers: dict[str, str]) -> tuple[int, str] | None:
@@ -208,10 +200,10 @@ class Web:
     async def _session(self, request: Request) -> Response:
         """The page's token; where no login is asked for, a session begins here and gets its name."""
         body = await _json(request)
-        session, cookie = self._found(request), None
+        session, cookie = self._session_of(request), None
         if session is None:
             if self.logins.accounts:
-                return _said("log in first", 401)
+                return _text_response("log in first", 401)
             cookie, session = self.sessions.begin("", "manager")
         try:
             if body.get("name"):
@@ -233,9 +225,9 @@ class Web:
         return response
 
     async def _leave(self, request: Request) -> Response:
-        session = self._found(request)
+        session = self._session_of(request)
         if session is None or not is_token(session, request.headers.get("x-cfgen-token", "")):
-            return _said("reload the page", 401)
+            return _text_response("reload the page", 401)
         self.sessions.end(request.cookies.get(self.cookie))
         response = JSONResponse({})
         response.delete_cookie(self.cookie, path="/", httponly=True, samesite="lax")
@@ -262,7 +254,7 @@ class Web:
         self._give(request, response, cookie)
         return response
 
-    def _found(self, request: Request) -> Session | None:
+    def _session_of(self, request: Request) -> Session | None:
         return self.sessions.find(request.cookies.get(self.cookie))
 
     def _give(self, request: Request, response: Response, cookie: str) -> None:
@@ -272,28 +264,28 @@ class Web:
     # --- what it asks -----------------------------------------------------------------------------------------
 
     async def _call(self, request: Request) -> Response:
-        session = self._found(request)
+        session = self._session_of(request)
         if session is None or not is_token(session, request.headers.get("x-cfgen-token", "")):
-            return _said("reload the page", 401)
+            return _text_response("reload the page", 401)
         body = await _json(request)
         answer = await run_in_threadpool(self.api.call, body, session.name, session.role)
         return Response(_dumped(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     def _picture(self, request: Request) -> Response:
-        session = self._found(request)
+        session = self._session_of(request)
         if session is None:
-            return _said("open the page first", 401)
+            return _text_response("open the page first", 401)
         query = {**request.path_params, "as_small": "small" in request.query_params}
         try:
             data, kind = self.api.picture(**query, user=session.name, role=session.role)
         except (CfgenError, OSError):
-            return _said("no such picture", 404)
+            return _text_response("no such picture", 404)
         cacheable = "v" in request.query_params and query["kind"] != "rate"
         keep = f"private, max-age={_YEAR_S}, immutable" if cacheable else "no-store"
         return Response(data, media_type=kind, headers={"Cache-Control": keep})
 
 
-def _said(words: str, status: int) -> Response:
+def _text_response(words: str, status: int) -> Response:
     return Response(words, status, media_type="text/plain")
 
 
@@ -322,16 +314,6 @@ _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = ("common.js", "plots.js")
 _START_S = 60.0
 _END_S = 3.0
-
-
-@dataclass(frozen=True)
-class Transport:
-    """How requests come. ``proxies``: addresses whose ``X-Forwarded-For`` is believed; nobody else's is.
-    ``certificate``, ``key``: of TLS; None where a proxy does that, or nobody else listens."""
-
-    proxies: tuple[str, ...] = ()
-    certificate: Path | None = None
-    key: Path | None = None
 
 
 class Served:
@@ -375,7 +357,7 @@ def serve(
     accounts: Sequence[Account] = (),
     hosts: Sequence[str] = (),
     block: bool = True,
-    transport: Transport = Transport(),
+    transport: Transport = NO_PROXY,
 ) -> Served:
     """Serve the app until interrupted; without ``block`` return what is running.
 
@@ -384,7 +366,7 @@ def serve(
         accounts: who may log in; none: whoever can reach it is a manager.
         hosts: further names under which browsers may ask for it.
     """
-    listens, before = _bound(host, port), threading.enumerate()
+    listens, before = listening_socket(host, port), threading.enumerate()
     threading.Thread(target=api.warm_up, daemon=True).start()
     served = Served(
         Guard(_pages(api, Logins(accounts), listens.getsockname()[1]), Hosts(host, hosts)), listens, transport
@@ -479,34 +461,3 @@ def _blocks(gr: Any, rooms: Sequence[str]) -> Any:
                 with gr.Tab(name.capitalize(), id=name, render_children=True):
                     room(name)
     return blocks
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    """
-    Raises:
-        InputError: the port is taken.
-    """
-    listens = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    listens.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listens.bind((host, port))
-    except OSError as error:
-        listens.close()
-        raise InputError(
-            f"--port {port}: cannot listen on {host} ({error.strerror}); choose another, e.g. --port {port + 1}"
-        ) from error
-    return listens
-
-
-def check_ready(host: str, port: int) -> None:
-    """Whether the app could start.
-
-    Raises:
-        MissingExtraError: Gradio is not installed.
-        InputError: the port is taken.
-    """
-    try:
-        import gradio  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("the app", "app", error) from error
-    _bound(host, port).close()

@@ -30,7 +30,7 @@ from cfgen.perception.camera import why_unsure
 from cfgen.perception.light import SceneLight, estimate_scene_light
 from cfgen.perception.road_check import NO_ROAD, why_no_road, why_not_a_road_picture
 from cfgen.perception.scene_camera import as_seen
-from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
+from cfgen.records import BenchmarkRecord, Fault, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, load_scene, scene_hash
 from cfgen.storage.store import Store
 
@@ -74,7 +74,7 @@ class BuildContext:
     ) -> None:
         self.settings, self.strict = settings, settings.strict
         self.store = Store(settings.store)
-        self.benchmark: Benchmark = self.store.benchmark
+        self.benchmark: BenchmarkRecord = self.store.benchmark
         self.taxonomy: Taxonomy = merge_taxonomy(self.benchmark.own_hazards, self.benchmark.own_hazards_only)
         if inpainter is None:
             inpainter = RemoteInpainter() if has_model_workers() else _inpainter(settings)

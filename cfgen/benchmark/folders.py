@@ -11,7 +11,7 @@ from cfgen.core.engines.registry import Pool
 from cfgen.core.errors import StoreError, warn
 from cfgen.core.files import read_record, remove
 from cfgen.options import BuildOptions
-from cfgen.records import Benchmark
+from cfgen.records import BenchmarkRecord
 from cfgen.storage.store import MARKER, Store
 from cfgen.version import __version__
 
@@ -19,7 +19,7 @@ from cfgen.version import __version__
 STORED_OPTIONS = tuple(
     option.name
     for option in attrs.fields(BuildOptions)
-    if option.name in Benchmark.model_fields and option.name not in ("n", "scenes")
+    if option.name in BenchmarkRecord.model_fields and option.name not in ("n", "scenes")
 )
 #: what may not change once a benchmark is begun
 FIXED_SETTINGS = (*STORED_OPTIONS, "taxonomy_hash", "sampling", "scenes", "perception_identity", "gates")
@@ -35,7 +35,7 @@ def open_store(root: Path, named: Path | None = None, *, any_version: bool = Fal
         StoreError: its record is not as cfgen wrote it.
     """
     store = Store(root)
-    read_record(store.root / MARKER, Benchmark, check=True)
+    read_record(store.root / MARKER, BenchmarkRecord, check=True)
     if not any_version and (built := store.benchmark.cfgen_version) != __version__:
         warn(
             f"{named or root}: was built by cfgen {built}, this is {__version__}: figures may differ from those of "
@@ -44,7 +44,7 @@ def open_store(root: Path, named: Path | None = None, *, any_version: bool = Fal
     return store
 
 
-def check_settings_match(out: Path, existing: Benchmark, requested: Benchmark) -> None:
+def check_settings_match(out: Path, existing: BenchmarkRecord, requested: BenchmarkRecord) -> None:
     """
     Raises:
         StoreError: a benchmark that is begun keeps its settings, and the version of cfgen but for the last number.

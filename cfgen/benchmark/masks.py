@@ -42,7 +42,7 @@ from cfgen.perception.mask_shapes import (
 from cfgen.perception.protocol import CameraFrame
 from cfgen.perception.road_by_colour import FAR_M, ColourGround
 from cfgen.perception.views import Views
-from cfgen.records import Benchmark, Camera, GateResult, Hazard, Placement, Scene, Size
+from cfgen.records import BenchmarkRecord, Camera, GateResult, Hazard, Placement, Scene, Size
 
 
 def ground_ahead(
@@ -413,7 +413,7 @@ class MaskPipeline:
         self._frames = IdentityCache()
 
     @classmethod
-    def of(cls, benchmark: Benchmark, views: Views | None = None) -> "MaskPipeline":
+    def of(cls, benchmark: BenchmarkRecord, views: Views | None = None) -> "MaskPipeline":
         """As the benchmark was asked for. Raises as :func:`cfgen.perception.detection.create_segmenter`."""
         segmenter = detector = None
         if benchmark.masks:

@@ -25,7 +25,7 @@ from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_case_id, derive_seed, hash_json, seeds_after
 from cfgen.hazards.taxonomy import merge_taxonomy
 from cfgen.hazards.zones import Response
-from cfgen.records import Benchmark, Planned, Shard
+from cfgen.records import BenchmarkRecord, Planned, Shard
 from cfgen.storage.listing import short_rejections
 from cfgen.storage.store import Store
 
@@ -48,7 +48,7 @@ Surveyor = Callable[[Sequence[str]], Iterable[Survey]]
 Slot = list[Planned]
 
 
-def response_of(benchmark: Benchmark) -> Response:
+def response_of(benchmark: BenchmarkRecord) -> Response:
     """Where hazards of a benchmark stand. The paper draws them without regard to whether they can be avoided."""
     if benchmark.protocol == "pinocchio":
         return Response(PLAN.any_decel, math.inf, 0.0)

@@ -14,7 +14,18 @@ from cfgen.core.hashing import derive_case_id, hash_json
 from cfgen.geometry.camera import ground_points
 from cfgen.geometry.collision import FRONT_M
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
-from cfgen.records import Benchmark, Camera, Case, Hazard, Placement, Planned, Provenance, Scene, Size, Zone
+from cfgen.records import (
+    BenchmarkRecord,
+    Camera,
+    Case,
+    Hazard,
+    Placement,
+    Planned,
+    Provenance,
+    Scene,
+    Size,
+    Zone,
+)
 from cfgen.scenes.folder import SceneFolder, copy_scene, load_scene, scene_hash, write_scene
 from cfgen.scenes.pairs import ObstaclePair, PairsFile, load_pairs
 from cfgen.storage.store import MARKER, Store
@@ -71,8 +82,8 @@ class _Made:
     case: Case
 
 
-def _benchmark(pairs: PairsFile, results: Sequence[_Made], taxonomy: Taxonomy) -> Benchmark:
-    return Benchmark(
+def _benchmark(pairs: PairsFile, results: Sequence[_Made], taxonomy: Taxonomy) -> BenchmarkRecord:
+    return BenchmarkRecord(
         cfgen_version=__version__,
         n=len(results),
         seed=_SEED,

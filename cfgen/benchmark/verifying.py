@@ -18,7 +18,7 @@ from cfgen.perception.road_by_colour import ColourGround
 from cfgen.perception.view import SceneView
 from cfgen.planners.outputs import EXPORTS, exported_tokens
 from cfgen.records import (
-    Benchmark,
+    BenchmarkRecord,
     BuildReport,
     Calibration,
     CampaignLog,
@@ -76,7 +76,7 @@ class Verification:
 
     def run(self) -> list[str]:
         """All faults, in the order of the walk; empty when the directory is whole."""
-        benchmark = self._record(self.root / MARKER, Benchmark)
+        benchmark = self._record(self.root / MARKER, BenchmarkRecord)
         if benchmark is None or (planned := self._plan()) is None:
             return self.faults
         report = None
@@ -104,7 +104,7 @@ class Verification:
 
     # --- the rooms of the directory ---------------------------------------------------------------------
 
-    def _scenes(self, benchmark: Benchmark) -> None:
+    def _scenes(self, benchmark: BenchmarkRecord) -> None:
         for folder in sorted((self.root / "scenes").glob("*")):
             expected = benchmark.scenes.get(folder.name)
             if expected is None:
@@ -129,7 +129,7 @@ class Verification:
             self.faults.append(str(error))
             return None
 
-    def _cases(self, benchmark: Benchmark, plan: Sequence[Planned]) -> dict[str, tuple[str, ...]]:
+    def _cases(self, benchmark: BenchmarkRecord, plan: Sequence[Planned]) -> dict[str, tuple[str, ...]]:
         """Case -> its arms."""
         arms: dict[str, tuple[str, ...]] = {}
         shard = self.root / SHARD
@@ -156,7 +156,7 @@ class Verification:
                 self._fault(path, "is planned but missing; run the build again")
         return arms
 
-    def _case(self, folder: Path, case: Case, benchmark: Benchmark) -> None:
+    def _case(self, folder: Path, case: Case, benchmark: BenchmarkRecord) -> None:
         for name, expected in case.files.items():
             path = folder / name
             self._known.add(str(path))
@@ -200,7 +200,7 @@ class Verification:
                 if frame.path.is_file():  # else told already
                     self._fault(frame.path, f"cannot be read as a frame ({error})")
 
-    def _views(self, benchmark: Benchmark) -> None:
+    def _views(self, benchmark: BenchmarkRecord) -> None:
         """What frames show: readable, and seen by this benchmark's perceiver."""
         by = [{"name": benchmark.perception, **benchmark.perception_identity}]
         if about(benchmark.perception, "backed_by_colours"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App
 
+from cfgen.app.transport import Transport, check_ready, is_loopback
 from cfgen.cli.parsing import add, group
 from cfgen.core.errors import InputError
 from cfgen.core.options import (
@@ -25,10 +26,12 @@ from cfgen.core.options import (
 
 if TYPE_CHECKING:
     from cfgen.app.accounts import Account
-    from cfgen.app.server import Transport
 
 #: cases of the demo benchmark that is built where there is none yet
 DEMO_CASES = 8
+
+
+RatedRepeats = Annotated[Count, "Repeats that are rated."]
 
 
 def register(app: App) -> None:
@@ -53,7 +56,11 @@ def serve_app(
     host: Annotated[
         str, "Address to listen on (default: $GRADIO_SERVER_NAME, else this machine only, 127.0.0.1)."
     ] = "",
-    port: Annotated[int, "Port to listen on (default: $GRADIO_SERVER_PORT, else 7860)."] = 0,
+    port: Annotated[
+        int,
+        Range("a port from 0 to 65535", lambda value: 0 <= value <= 65535),
+        "Port to listen on (default: $GRADIO_SERVER_PORT, else 7860).",
+    ] = 0,
     users: Annotated[
         Place | None,
         "Ask for a login; the file has a line for each account, passwords hashed. $CFGEN_APP_USERS holds such lines "
@@ -78,7 +85,7 @@ def serve_app(
         Names,
         "Versions whose answers are rated, mixed and hidden which (default: hazard and the control scenes).",
     ] = (),
-    rate_repeats: Annotated[Count, "Repeats that are rated."] = 1,
+    rate_repeats: RatedRepeats = 1,
     rate_rubric: Annotated[
         str,
         "Rate the edges of single answers instead: faithfulness (E2 against the image), faithfulness-scene.",
@@ -95,7 +102,6 @@ def serve_app(
     accounts = _accounts(file)
     from cfgen.app.api import ROOMS, Api
     from cfgen.app.campaigns.create import load
-    from cfgen.app.server import check_ready, serve
 
     transport = _transport(split(behind_proxy), certificate, certificate_key)
     host, port = _address(host, port, bool(accounts), open, transport)
@@ -103,6 +109,8 @@ def serve_app(
     if campaign and rate_rubric:
         raise InputError("--rate-rubric: a campaign has a rubric of its own; leave one of both out")
     check_ready(host, port)
+    from cfgen.app.server import serve
+
     folder = Path(bench) if bench else _demo(Path("bench"))
     api = Api(
         folder,
@@ -123,9 +131,7 @@ def serve_app(
 
 def _transport(
     proxies: Sequence[str], certificate: "Place | None", certificate_key: "Place | None"
-) -> "Transport":
-    from cfgen.app.server import Transport
-
+) -> Transport:
     if bool(certificate) != bool(certificate_key):
         raise InputError("--certificate and --certificate-key: expected both or neither")
     files = [Path(file) if file else None for file in (certificate, certificate_key)]
@@ -135,9 +141,7 @@ def _transport(
     return Transport(tuple(proxies), *files)
 
 
-def _address(host: str, port: int, logins: bool, everybody: bool, transport: "Transport") -> tuple[str, int]:
-    from cfgen.app.server import is_loopback
-
+def _address(host: str, port: int, logins: bool, everybody: bool, transport: Transport) -> tuple[str, int]:
     host = host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1"
     if is_loopback(host):
         return host, port or int(os.environ.get("GRADIO_SERVER_PORT") or 7860)
@@ -237,7 +241,7 @@ def _create(
     gold: Annotated[Natural, "Answers with known scores, mixed in for everybody."] = 12,
     training: Annotated[Natural, "Answers with feedback first, on other scenes."] = 4,
     arms: Annotated[Names, "Versions whose answers are rated (default: all there are)."] = (),
-    repeats: Annotated[Count, "Repeats that are rated."] = 1,
+    repeats: RatedRepeats = 1,
     seed: Annotated[int, "Seed of the assignment."] = 0,
     out: Annotated[Place, "File to write."] = Path("campaign.json"),
 ) -> int:

@@ -13,8 +13,7 @@ from cfgen.cli.stories import show_run
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.options import Bench, NewFolder, Place
 from cfgen.core.sanitize import visible
-from cfgen.library import Rubric
-from cfgen.options import DEFAULT_RUBRIC
+from cfgen.options import DEFAULT_RUBRIC, Rubric
 
 if TYPE_CHECKING:
     from cfgen.library.benchmark import Run

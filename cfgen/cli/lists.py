@@ -50,7 +50,7 @@ REGISTRIES = {
         "serve chat models, which can judge, plan and verify: --judge NAME, --planner NAME",
         "cfgen.models.registry:MODELS",
     ),
-    "readers": ("read recorded drives: cfgen scenes import NAME", "cfgen.scenes.importing:READERS"),
+    "readers": ("read recorded drives: cfgen scenes import NAME", "cfgen.scenes.readers.registry:READERS"),
     "rubrics": (
         "say what a judge is asked: cfgen score --rubric NAME",
         "cfgen.judge.rubrics.registry:RUBRICS",

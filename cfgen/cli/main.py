@@ -10,11 +10,18 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from cyclopts import App, CycloptsError
+from cyclopts import (
+    App,
+    CycloptsError,
+    MissingArgumentError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 
 from cfgen.cli import analyze, browser, judging, lists, scenes, share, stories
 from cfgen.cli.parsing import TwoColumns
-from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning
+from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning, did_you_mean
 from cfgen.core.interrupts import Interrupted, interruptible
 from cfgen.version import __version__
 
@@ -50,7 +57,7 @@ def _run(tokens: list[str]) -> int:
             return command(*bound.args, **bound.kwargs) or 0
     except CycloptsError as error:
         command_words = " ".join(["cfgen", *(error.command_chain or ())])
-        print(f"cfgen: error: {error}; see: {command_words} --help".replace("\n", " "), file=sys.stderr)
+        print(f"cfgen: error: {_mistake(error)}; see: {command_words} --help", file=sys.stderr)
         return 2
     except Shortfall as shortfall:
         print(f"cfgen: fell short: {shortfall}", file=sys.stderr)
@@ -77,6 +84,26 @@ def _run(tokens: list[str]) -> int:
             f"cfgen: error: {error}; what is done is kept: mend it and run the same command", file=sys.stderr
         )
         return 2
+
+
+def _mistake(error: CycloptsError) -> str:
+    """What was typed wrong, as the beginning of a sentence."""
+    match error:
+        case UnknownOptionError(token=token, argument_collection=arguments):
+            name = token.keyword or token.value
+            return f"unknown option {name}{did_you_mean(name, [n for a in arguments for n in a.names])}"
+        case UnknownCommandError(unused_tokens=[name, *_], app=app):
+            return f"unknown command '{name}'{did_you_mean(name, app or ())}"
+        case MissingArgumentError(argument=argument) if argument is not None:
+            typed = error.keyword or next((token.keyword for token in argument.tokens if token.keyword), None)
+            if typed:
+                return f"{typed}: expected a value, found none"
+            positional = argument.field_info.is_positional
+            name = argument.name.lstrip("-").upper() if positional else argument.name
+            return f"expected {name}, found none"
+        case UnusedCliTokensError(unused_tokens=[*tokens]):
+            return f"no argument is left for {' '.join(map(repr, tokens))}"
+    return " ".join(str(error).split()).rstrip(".")
 
 
 @contextlib.contextmanager

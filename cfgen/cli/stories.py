@@ -12,6 +12,7 @@ from cfgen.cli.parsing import add, group
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.options import Bench, NewFolder, Place, Quiet
 from cfgen.core.sanitize import visible
+from cfgen.options import DryRun
 
 if TYPE_CHECKING:
     from cfgen.benchmark.verifying import Verification
@@ -208,7 +209,7 @@ def _show_try(trial: "Tried") -> int:
 def _run(
     file: Annotated[Place, "experiment.yaml"],
     *,
-    dry_run: Annotated[bool, "Only say what it takes."] = False,
+    dry_run: DryRun = False,
     quiet: Quiet = False,
 ) -> int:
     """Build, score, judge and report as one file says; says first what it takes: calls, money, time, disk."""

@@ -233,7 +233,7 @@ def reading(path: Path, expected: str, advice: str) -> Iterator[None]:
         if ends_the_run(error):
             raise
         raise InputError(
-            f"{path}: expected {expected}, found {stand_in(path) or _said(error)}; {advice}"
+            f"{path}: expected {expected}, found {stand_in(path) or _parser_message(error)}; {advice}"
         ) from error
 
 
@@ -255,7 +255,7 @@ def stand_in(path: Path) -> str:
     return "a git-annex pointer; run: git annex get" if head.startswith(b"/annex/objects/") else ""
 
 
-def _said(error: Exception) -> str:
+def _parser_message(error: Exception) -> str:
     """An exception of somebody else's parser in one short line."""
     if isinstance(error, ValidationError):
         return explain(error)

@@ -115,11 +115,11 @@ def bucket_of(path: Path) -> "Bucket | None":
     text = str(path)
     if not text.startswith(home):
         return None
-    return _known(home + text[len(home) :].split(os.sep, 1)[0])
+    return _bucket_of(home + text[len(home) :].split(os.sep, 1)[0])
 
 
 @functools.cache
-def _known(home: str) -> "Bucket":
+def _bucket_of(home: str) -> "Bucket":
     url = (Path(home) / "url").read_text()
     return Bucket(url, Path(home) / url.rsplit("/", 1)[1])
 
@@ -197,13 +197,13 @@ class Bucket:
             StoreError: it cannot be written there.
         """
         if not self._private(path):
-            with self._told("write"):
+            with self._store_errors("write"):
                 self._patiently(lambda: self._fs.pipe_file(self._there(path), data))
 
     def remove(self, path: Path) -> None:
         """Take a file or folder of the working copy away there; what is not there is no fault."""
         if not self._private(path):
-            with self._told("remove"), contextlib.suppress(FileNotFoundError):
+            with self._store_errors("remove"), contextlib.suppress(FileNotFoundError):
                 self._patiently(lambda: self._fs.rm(self._there(path), recursive=True))
 
     def move(self, source: Path, target: Path) -> None:
@@ -218,7 +218,7 @@ class Bucket:
         remote = {
             name: info for name, info in self._listing(self._root).items() if not name.startswith(".work/")
         }
-        etags = _Kept(self.folder.parent / "etags.json")
+        etags = _FetchedFiles(self.folder.parent / "etags.json")
         names = [n for n in remote if everything or n.endswith(_RECORDS) or n.startswith(_NEEDED)]
         self._download([n for n in names if not etags.same(self.folder / n, n, remote[n])])
         etags.keep({n: remote[n] for n in names}, self.folder)
@@ -237,8 +237,8 @@ class Bucket:
             self._download([name for name in files if not (self.folder / name).is_file()])
 
     def _listing(self, root: str) -> dict[str, dict[str, Any]]:
-        with self._told("read"):
-            entries = self._found(root)
+        with self._store_errors("read"):
+            entries = self._entries(root)
         files = {name[len(self._root) + 1 :]: info for name, info in entries.items()}
         files = {
             name: info for name, info in files.items() if name and not name.endswith("/")
@@ -247,7 +247,7 @@ class Bucket:
             raise StoreError(f"{self.url}: holds '{outside[:80]}', which lies outside it; remove that object")
         return files
 
-    def _found(self, root: str, **narrow: str) -> dict[str, dict[str, Any]]:
+    def _entries(self, root: str, **narrow: str) -> dict[str, dict[str, Any]]:
         """Nothing where there is no such folder."""
         try:
             entries: dict[str, dict[str, Any]] = self._patiently(
@@ -261,7 +261,7 @@ class Bucket:
         names = sorted(
             names, key=lambda name: (name.endswith(_RECORDS), name)
         )  # a record after what it speaks of
-        with self._told("read"):
+        with self._store_errors("read"):
             for start in range(0, len(names), 200):
                 some = names[start : start + 200]
                 # taken away since it was listed: left out
@@ -310,7 +310,7 @@ class Bucket:
         return path.relative_to(self.folder).parts[:1] == (".work",)
 
     @contextlib.contextmanager
-    def _told(self, verb: str) -> Iterator[None]:
+    def _store_errors(self, verb: str) -> Iterator[None]:
         claim, certain = _held()
         if certain:  # the store's client would try again and again
             raise StoreError(f"{self.url}: cannot {verb}; {claim}")
@@ -353,7 +353,7 @@ class Bucket:
         except OSError as error:
             if "PreconditionFailed" in str(error) or "ConditionalRequestConflict" in str(error):
                 return None
-            with self._told("claim"):
+            with self._store_errors("claim"):
                 raise
         _BEATS.add(claimed)
         return claimed
@@ -368,8 +368,8 @@ class Bucket:
     def _generations(self, prefix: str) -> dict[int, str]:
         """Number of each take-over of a claim -> what its last sign of life left."""
         folder, name = prefix.rsplit("/", 1)
-        with self._told("claim"):
-            entries = self._found(folder, prefix=name)
+        with self._store_errors("claim"):
+            entries = self._entries(folder, prefix=name)
         ours = {p.rsplit("@", 1)[1]: i for p, i in entries.items() if p.startswith(prefix)}
         return {int(n): _mark(info) for n, info in ours.items() if n.isdigit()}
 
@@ -433,7 +433,7 @@ class _Beats:
 _BEATS = _Beats()
 
 
-class _Kept:
+class _FetchedFiles:
     """What of the working copy is as it was fetched: file -> mark there, size and time here."""
 
     def __init__(self, path: Path) -> None:

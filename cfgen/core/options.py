@@ -108,7 +108,10 @@ Engine = Annotated[
     str, "Who does the work side by side: serial, processes (default: on this machine) or ray (a cluster)."
 ]
 EngineOptions = Annotated[Settings, "Options of the engine, such as address=HOST:PORT."]
-Bench = Annotated[Place, Addressable(), "Benchmark directory."]
+_BENCH = "Benchmark directory."
+Bench = Annotated[Place, Addressable(), _BENCH]
+#: the same as the field of an options class
+BenchPath = Annotated[Path, Addressable(), _BENCH]
 NewFolder = Annotated[Place, "New folder to write to."]
 NewFile = Annotated[Place, "New file to write."]
 

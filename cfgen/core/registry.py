@@ -149,7 +149,7 @@ class Registry:
             if isinstance(error, CfgenError) or ends_the_run(error):
                 raise
             raise InputError(
-                f"{self.kind} plug-in '{name}' ({plugin.value}) failed to import: {_told(error)}; "
+                f"{self.kind} plug-in '{name}' ({plugin.value}) failed to import: {_error_line(error)}; "
                 "fix or uninstall the package that provides it"
             ) from error
 
@@ -177,7 +177,7 @@ class Registry:
             if isinstance(error, CfgenError) or ends_the_run(error):
                 raise
             raise InputError(
-                f"{self.kind} plug-in '{name}' failed to start: {_told(error)}; check its options, or report it "
+                f"{self.kind} plug-in '{name}' failed to start: {_error_line(error)}; check its options, or report it "
                 "to those who provide it"
             ) from error
 
@@ -283,7 +283,7 @@ def own_doc(thing: Callable[..., Any]) -> str:
     return "" if made_up else own
 
 
-def _told(error: BaseException) -> str:
+def _error_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {words(error)}".split())[:500]
 
 

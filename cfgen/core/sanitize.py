@@ -92,7 +92,7 @@ def plain_json(value: Any, limit: int = MAX_CHARS) -> tuple[Any, Notes]:
     dicts; sets lists; NaN, infinities and integers beyond 64 bits text; what is none of these its ``repr``. Beyond
     20,000 values, 40 levels or ``limit`` characters in all, the rest is left out.
     """
-    return _Reader(limit).read(value)
+    return _ValueReader(limit).read(value)
 
 
 def plain_numbers(value: Any) -> np.ndarray:
@@ -145,7 +145,7 @@ def _size(array: Any) -> int:
     return math.prod(int(n) for n in getattr(array, "shape", ()))
 
 
-class _Reader:
+class _ValueReader:
     """Reads one value, within a budget."""
 
     def __init__(self, limit: int) -> None:

@@ -224,7 +224,7 @@ def make_edits(
         needs = replace(needs, shadow=max(needs.shadow, reach.shadow), turn=max(needs.turn, reach.turn))
         starts = _starts(jobs, guide, strict)
     works = [_Work(job, inpainter, needs, start, matte) for job, start in zip(jobs, starts, strict=True)]
-    questions = [_kept(work.job, partial(_ask, work), strict) for work in works]
+    questions = [_contained_work(work.job, partial(_ask, work), strict) for work in works]
     requests = [
         (work.job, view.key, request)
         for work, ask in zip(works, questions, strict=True)
@@ -242,11 +242,11 @@ def make_edits(
         if failed := _failure(results):
             edits.append(failed)
         else:
-            edits.append(_kept(work.job, partial(_assemble, work, work_views, results), strict))
+            edits.append(_contained_work(work.job, partial(_assemble, work, work_views, results), strict))
     return edits
 
 
-def _kept(job: EditJob, work: Callable[[At], T], strict: bool) -> T | EditFailure:
+def _contained_work(job: EditJob, work: Callable[[At], T], strict: bool) -> T | EditFailure:
     """What ``work`` makes of the job. It is given what reproduces it, to note there the frame it is about."""
     at: At = {
         "scene_id": job.scene.scene_id,
@@ -298,7 +298,7 @@ class _Work:
             report.setdefault("masks", dict(visible.report))
         return visible
 
-    def kept(self, view: FrameView, alpha: np.ndarray | None) -> np.ndarray | None:
+    def shown_alpha(self, view: FrameView, alpha: np.ndarray | None) -> np.ndarray | None:
         """What shows, with all that the guide drew: its cover is known, also of smoke, which no segment holds."""
         cover = self.start.cover if isinstance(self.start, GuidedStart) else None
         return alpha if alpha is None or cover is None else np.maximum(alpha, view.cut(cover))
@@ -315,7 +315,7 @@ def _starts(jobs: Sequence[EditJob], guide: Inpainter, strict: bool) -> list[Gui
             front.images[first_frame(front)], None, front.masks[first_frame(front)], {"name": guide.name}
         )
         if front.hazard.kind == "null"
-        else _kept(front, partial(_start, front, next(guide_edits), guide), strict)
+        else _contained_work(front, partial(_start, front, next(guide_edits), guide), strict)
         for front in fronts
     ]
 
@@ -399,7 +399,7 @@ def _answers(
         at["camera"], at["t"] = key
         return _inpaint(inpainter, [request])[0]
 
-    return [_kept(job, partial(alone, key, request), strict) for job, key, request in requests]
+    return [_contained_work(job, partial(alone, key, request), strict) for job, key, request in requests]
 
 
 def _inpaint(inpainter: Inpainter, requests: Sequence[InpaintRequest]) -> Sequence[Answer]:
@@ -432,7 +432,7 @@ def _assemble(
         if result.alpha is None and isinstance(work.start, GuidedStart):
             result = replace(result, alpha=work.start.alpha(view))
         original = job.images[view.key]
-        weight_map = _weight(view, result.alpha, work.kept(view, matte.alpha))
+        weight_map = _weight(view, result.alpha, work.shown_alpha(view, matte.alpha))
         weight = weight_map if matte.hidden is None else weight_map * ~matte.hidden
         _add(job, edit, view, paste(original, view.crop, result.image, weight))
         if view is work_views[0]:

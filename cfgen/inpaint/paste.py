@@ -135,24 +135,24 @@ def _decoded(jpeg_grid: JpegGrid, part: np.ndarray) -> np.ndarray:
     planes: list[Any] = list(cv2.split(cv2.cvtColor(part.astype(np.float32), cv2.COLOR_RGB2YCrCb)))
     for plane, shift in zip(planes, _TO_BYTES, strict=True):
         plane += shift
-        _whole(plane)
+        _rounded(plane)
         plane -= np.float32(128)
-    planes[0] = _whole(_quantized(planes[0], jpeg_grid.luma) + 128).astype(np.float32)
+    planes[0] = _rounded(_quantized(planes[0], jpeg_grid.luma) + 128).astype(np.float32)
     height, width = part.shape[:2]
     size = width // jpeg_grid.sampling[0], height // jpeg_grid.sampling[1]
     for channel in (1, 2):
         full = planes[channel]
         small = cv2.resize(full, size, interpolation=cv2.INTER_AREA) if size != (width, height) else full
-        small = _whole(_quantized(small, jpeg_grid.chroma) + 128).astype(np.float32)
+        small = _rounded(_quantized(small, jpeg_grid.chroma) + 128).astype(np.float32)
         # decoders spread each chroma sample by a triangle, as this does
         planes[channel] = cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR)
     for plane, shift in zip(planes, _TO_BYTES, strict=True):
         plane -= shift
     rgb: Any = cv2.cvtColor(cv2.merge(planes), cv2.COLOR_YCrCb2RGB)
-    return _whole(rgb).astype(np.uint8)
+    return _rounded(rgb).astype(np.uint8)
 
 
-def _whole(values: np.ndarray) -> np.ndarray:
+def _rounded(values: np.ndarray) -> np.ndarray:
     """Rounded and held between 0 and 255, in place."""
     values += values.dtype.type(0.5 + _TIE)
     np.floor(values, out=values)

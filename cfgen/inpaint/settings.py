@@ -154,7 +154,7 @@ TONE = ToneSettings()
 
 
 @dataclass(frozen=True)
-class DrawingSettings:
+class SpriteDrawingSettings:
     """How sprites, fires and lamps are drawn. Tuned by looking at night and day frames."""
 
     #: Oversampling of ground pictures across and down: the ground is seen at a grazing angle.
@@ -183,7 +183,7 @@ class DrawingSettings:
     ground: tuple[float, float, float, float] = (0.2, 0.1, 0.05, 0.02)
 
 
-DRAWING = DrawingSettings()
+DRAWING = SpriteDrawingSettings()
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,11 @@ _SIDE = re.compile(
 )
 
 
-class _Part(BaseModel):
+class _AnswerPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class FreeHazard(_Part):
+class FreeHazard(_AnswerPart):
     """What its author had in mind. ``distance_m`` along the lane, ``lateral_m`` to the left."""
 
     name: str
@@ -51,7 +51,7 @@ class FreeHazard(_Part):
     moving: bool
 
 
-class FreeAnswer(_Part):
+class FreeAnswer(_AnswerPart):
     """One answer. ``original_text`` is about the scene without the hazard, ``text`` about the one with it."""
 
     id: str

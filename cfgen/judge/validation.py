@@ -246,7 +246,7 @@ def _item(inputs: RolloutInputs, probe: Probe) -> JudgeItem:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class KnownScore:
     """One score of one answer, and the right one; ``unjudged``: the judge scored, but not this dimension."""
 
     kind: str
@@ -268,13 +268,13 @@ class Outcome:
         }
 
 
-def _outcomes(probe: Probe, verdict: Verdict | None) -> list[Outcome]:
+def _outcomes(probe: Probe, verdict: Verdict | None) -> list[KnownScore]:
     """By dimension, in the order of DIMENSIONS."""
     status = verdict.status if verdict else "failed"
     scores = verdict.scores if verdict and status == "scored" else {}
     usable = status in ("scored", "unknown")
     return [
-        Outcome(probe.kind, d, due, scores.get(d), usable, status == "scored" and d not in scores)
+        KnownScore(probe.kind, d, due, scores.get(d), usable, status == "scored" and d not in scores)
         for d, due in zip(DIMENSIONS, probe.known.expected, strict=True)
     ]
 
@@ -318,7 +318,7 @@ def summarize(
 
 
 def _kinds(
-    probes: Sequence[Probe], answers: Sequence[Sequence[Outcome]], left_out: Sequence[Probe]
+    probes: Sequence[Probe], answers: Sequence[Sequence[KnownScore]], left_out: Sequence[Probe]
 ) -> dict[str, ProbeKind]:
     """Scripted kinds in their order, then free ones."""
     n = Counter(p.kind for p in probes)
@@ -342,14 +342,14 @@ def _kinds(
     }
 
 
-def _agreement(outcomes: Sequence[Outcome]) -> RaterAgreement:
+def _agreement(outcomes: Sequence[KnownScore]) -> RaterAgreement:
     """Where the right answer is a score and one was given."""
     pairs = [(o.due, o.score) for o in outcomes if o.due is not None and o.score is not None]
     return comparison([due for due, _ in pairs], [score for _, score in pairs])
 
 
 def _misses(
-    probes: Sequence[Probe], verdicts: Sequence[Verdict | None], answers: Sequence[Sequence[Outcome]]
+    probes: Sequence[Probe], verdicts: Sequence[Verdict | None], answers: Sequence[Sequence[KnownScore]]
 ) -> tuple[ProbeMiss, ...]:
     """Where no reply could be used, or a score that the judge gives is not the due one."""
     return tuple(

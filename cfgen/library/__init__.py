@@ -28,11 +28,16 @@ from cfgen.core.options import (
 from cfgen.options import (
     DEFAULT_RUBRIC,
     BuildOptions,
+    JudgeName,
     JudgeOptions,
+    JudgeSettings,
     PerceptionName,
+    Repeats,
     ReportOptions,
+    Rubric,
     ScoreOptions,
     TryOptions,
+    Votes,
 )
 
 if TYPE_CHECKING:
@@ -45,12 +50,6 @@ if TYPE_CHECKING:
     from cfgen.scenes.check import SceneFault
     from cfgen.scenes.importing import ImportSummary
 
-JudgeName = Annotated[str, "Who judges: see cfgen list judges."]
-JudgeSettings = Annotated[Settings, "Options of the judge."]
-Votes = Annotated[Count | None, "Replies of each judge model to each item."]
-Rubric = Annotated[
-    str | Path, "What a model judge is asked: an installed rubric, or a YAML file of own wording."
-]
 StoredJudge = Annotated[str, "The judge's folder under verdicts/."]
 StoredRubric = Annotated[str | Path | None, "As --rubric of cfgen score (default: that of its verdicts)."]
 PerceptionSettings = Annotated[Settings, "Options of the perception."]
@@ -183,7 +182,7 @@ try_picture = function_of(TryOptions, _try_picture)
 
 
 @checked
-def open_benchmark(path: Annotated[Place, Addressable(), "Benchmark directory."]) -> "Benchmark":
+def open_benchmark(path: Bench) -> "Benchmark":
     """A benchmark that was built before. Raises StoreError where the folder is none.
 
     >>> len(cfgen.open_benchmark("bench"))
@@ -245,7 +244,7 @@ def export_inputs(
     frame_times: Annotated[Sequence[float], "Seconds relative to t0, such as -0.5,0."] = (0.0,),
     max_pixels: Annotated[Count | None, "Shrink larger images to this area."] = None,
     arms: Annotated[Names, SomeNames, "Versions of each scene to ask about."] = ("original", "hazard"),
-    repeats: Annotated[Count, "Times each question is asked."] = 1,
+    repeats: Repeats = 1,
     quiet: Quiet = False,
 ) -> int:
     """Write what a planner elsewhere is to be asked; returns the number of questions.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cfgen.core.options import Addressable, Kind, Names, Place, Quiet, Settings, SomeNames, checked, split
-from cfgen.options import PLANNER, PLANNER_HELP
+from cfgen.options import PLANNER, PLANNER_HELP, JudgeName, JudgeSettings
 
 if TYPE_CHECKING:
     from cfgen.library.benchmark import Run
@@ -109,8 +109,8 @@ def validate_real(
     out: Annotated[Place | None, "The pairs' benchmark (default: FOLDER-bench, beside it)."] = None,
     name: Annotated[str | None, "Name under which its answers are kept (default: from the planner)."] = None,
     planner_options: Annotated[Settings, "Options of the planner."] = None,
-    judge: Annotated[str, "Who judges: see cfgen list judges."] = "offline",
-    judge_options: Annotated[Settings, "Options of the judge."] = None,
+    judge: JudgeName = "offline",
+    judge_options: JudgeSettings = None,
     event: Annotated[
         Event, "What counts as an answer: the drive, or a judge's strict success."
     ] = "trajectory",

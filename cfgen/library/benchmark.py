@@ -56,7 +56,7 @@ class Benchmark:
         return self.store.root
 
     @property
-    def record(self) -> records.Benchmark:
+    def record(self) -> records.BenchmarkRecord:
         """What it was built with: seed, scenes, inpainter, controls, ..."""
         return self.store.benchmark
 

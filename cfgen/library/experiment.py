@@ -16,11 +16,11 @@ from cfgen.judge.rubrics.registry import is_file
 from cfgen.options import DEFAULT_RUBRIC, BuildOptions, ReportOptions, ScoreOptions
 
 
-class _Part(BaseModel):
+class _ExperimentPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class PlannerPart(_Part):
+class PlannerPart(_ExperimentPart):
     """``planner: NAME`` or only ``NAME``, as ``cfgen score --planner`` takes it."""
 
     planner: str
@@ -28,7 +28,7 @@ class PlannerPart(_Part):
     options: dict[str, Any] = Field(default_factory=dict)
 
 
-class JudgePart(_Part):
+class JudgePart(_ExperimentPart):
     """``judge: NAME`` or only ``NAME``."""
 
     judge: str
@@ -37,7 +37,7 @@ class JudgePart(_Part):
     rubric: str = DEFAULT_RUBRIC
 
 
-class Guess(_Part):
+class Guess(_ExperimentPart):
     """What cfgen cannot know: seconds for one picture of a generative inpainter, one answer of a planner, one reply of
     a judge's model; dollars for one answer of a planner that is paid for."""
 
@@ -47,7 +47,7 @@ class Guess(_Part):
     answer_usd: float | None = Field(default=None, ge=0)
 
 
-class _File(_Part):
+class _ExperimentFile(_ExperimentPart):
     bench: str
     build: dict[str, Any]
     planners: list[PlannerPart] = Field(min_length=1)
@@ -95,9 +95,9 @@ class Experiment:
         content = _named(content)
         faults = []
         try:
-            parts = _File.model_validate(content)
+            parts = _ExperimentFile.model_validate(content)
         except ValidationError as error:
-            faults = faults_of(error, _File)
+            faults = faults_of(error, _ExperimentFile)
         sections = {"build": BuildOptions, "score": ScoreOptions, "report": ReportOptions}
         values: dict[str, dict[str, Any]] = {}
         for section, options in sections.items():

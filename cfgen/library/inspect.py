@@ -212,7 +212,7 @@ async def _verdict(
         return planner_failed(judge.run_record(), key, failed)
     case = await _aside(partial(store.case, key.case_id))
     build = partial(judge_item, inputs, RolloutInput(case, key.arm, key.repeat), before, after)
-    if isinstance(judge, Panel) and isinstance(judge.asking, _Here):
+    if isinstance(judge, Panel) and isinstance(judge.asking, _InspectClient):
         return await judge.verdict(key, build)
     verdicts: list[Verdict] = []
     await _aside(partial(judge.judge, [(key, build)], verdicts.append))
@@ -264,7 +264,7 @@ def scored(verdicts: Sequence[Verdict]) -> Score:
 # --- inspect's models as cfgen's --------------------------------------------------------------------------
 
 
-class Transport(Model):
+class InspectTransport(Model):
     """A model of inspect as one of cfgen; retries, caching, limits and logging are inspect's."""
 
     form: Form = "tags"
@@ -315,13 +315,13 @@ def _part(part: str | Picture) -> Content:
 
 
 def _panel(model: InspectModel) -> Panel:
-    transport = Transport(model)
+    transport = InspectTransport(model)
     panel = Panel(_plain(transport.id), f"inspect {transport.id}", [transport], Limits())
-    panel.asking = _Here()  # type: ignore[assignment]
+    panel.asking = _InspectClient()  # type: ignore[assignment]
     return panel
 
 
-class _Here:
+class _InspectClient:
     """In place of cfgen's own client and event loop: within inspect's."""
 
     def __init__(self) -> None:

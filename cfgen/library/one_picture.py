@@ -59,7 +59,7 @@ class Tried:
         side = "" if abs(y) < 0.5 else f", {abs(y):.1f} m to the {'left' if y > 0 else 'right'}"
         lines = [f"{case.hazard.name}: {x:.1f} m ahead{side}"]
         for label, answer in (("before", self.before), ("after", self.after)):
-            lines += [f"{label}: {_said(answer)}", f"    {_motion(answer)}"]
+            lines += [f"{label}: {_answer_text(answer)}", f"    {_motion(answer)}"]
         lines += _changed(self.before.plan, self.after.plan)
         verdict = self.case.verdict()
         if verdict is not None:
@@ -149,7 +149,7 @@ def _points(plan: Plan | None) -> np.ndarray | None:
     return None if plan is None else np.array(plan.waypoints)
 
 
-def _said(answer: Rollout) -> str:
+def _answer_text(answer: Rollout) -> str:
     if answer.plan is None:
         return f"no plan: {answer.reason}"
     trace = answer.plan.trace

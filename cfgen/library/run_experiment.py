@@ -20,6 +20,7 @@ from cfgen.library import report
 from cfgen.library.benchmark import Benchmark, Run
 from cfgen.library.estimate import Estimate, estimate
 from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
+from cfgen.options import DryRun
 from cfgen.planners.check import check_planner
 from cfgen.report import Report, check_target_beside, default_target
 from cfgen.score import score
@@ -50,7 +51,7 @@ class ExperimentResult:
 def run(
     file: Annotated[Place, "experiment.yaml"],
     *,
-    dry_run: Annotated[bool, "Only say what it takes."] = False,
+    dry_run: DryRun = False,
     quiet: Quiet = False,
 ) -> ExperimentResult:
     """Build, score, judge and report as one file says; says first what it takes: calls, money, time, disk.
@@ -146,7 +147,7 @@ def _arms(experiment: Experiment) -> Iterator[str]:
 def _check_planner(experiment: Experiment, planner: PlannerPart, index: int, names: dict[str, int]) -> None:
     startup_s = experiment.score.startup_timeout_s
     name = check_planner(planner.planner, planner.options, planner.name, startup_s)
-    _once(name, index, names, "planners", "name: ...")
+    _check_unique(name, index, names, "planners", "name: ...")
 
 
 def _check_judge(
@@ -154,10 +155,10 @@ def _check_judge(
 ) -> None:
     options = experiment.pair(experiment.planners[0], judge)
     name = make(options.judge, None, options.rubric, **options.judge_settings).name
-    _once(name, index, names, "judges", "options: {name: ...}")
+    _check_unique(name, index, names, "judges", "options: {name: ...}")
 
 
-def _once(name: str, index: int, names: dict[str, int], section: str, mend: str) -> None:
+def _check_unique(name: str, index: int, names: dict[str, int], section: str, mend: str) -> None:
     """Answers and verdicts lie under names."""
     first = names.setdefault(name, index)
     if first != index:

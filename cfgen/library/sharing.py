@@ -20,7 +20,9 @@ AllowLicenses = Annotated[
     Sequence[str],
     "A source's licence, word for word, whose owner gave leave to hand on its pictures; repeatable.",
 ]
-BoardFolder = Annotated[Place, "Leaderboard's folder."]
+_BOARD = "Leaderboard's folder."
+_NEW_BOARD = "Leaderboard's folder; begun where there is none."
+BoardFolder = Annotated[Place, _BOARD]
 
 
 @checked
@@ -157,7 +159,7 @@ def open_board(path: BoardFolder, *, title: str = "", create: bool = False) -> "
 
 @checked
 def add_bundles(
-    board: Annotated[Place, "Leaderboard's folder; begun where there is none."],
+    board: Annotated[Place, _NEW_BOARD],
     bundles: Annotated[Sequence[Place], "Files of cfgen share bundle."],
     *,
     title: Annotated[str, "Title of a new leaderboard (default: its folder's name)."] = "",
@@ -216,7 +218,7 @@ def write_leaderboard(
 class RejudgeOptions(JudgeOptions):
     """``board`` and ``entries`` beside those of :func:`cfgen.judge_answers`; ``planners`` has no effect."""
 
-    board: Annotated[Path, "Leaderboard's folder."] = field(converter=path)
+    board: Annotated[Path, _BOARD] = field(converter=path)
     entries: Annotated[tuple[str, ...], "Only these entries (default: all self-reported ones)."] = field(
         default=(), converter=names_field
     )
@@ -226,7 +228,7 @@ class RejudgeOptions(JudgeOptions):
 class RerunOptions(ScoreOptions):
     """``board`` beside those of :func:`cfgen.score`."""
 
-    board: Annotated[Path, "Leaderboard's folder; begun where there is none."] = field(converter=path)
+    board: Annotated[Path, _NEW_BOARD] = field(converter=path)
 
 
 def _rejudge_entries(options: RejudgeOptions) -> "BoardUpdate":

@@ -15,7 +15,7 @@ from cfgen.reporting.settings import DRAWING
 from cfgen.traces.study import ERRORS, Sample, Stratum, displacement, strata, words_changed
 
 
-class _Row(BaseModel):
+class _Sample(BaseModel):
     """One sample of a file; ``waypoints`` and ``future``: T x [x, y] in m."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True, allow_inf_nan=False)
@@ -30,7 +30,7 @@ class _Row(BaseModel):
 
 class _Samples(BaseModel):
     name: str = ""
-    samples: list[_Row] = Field(min_length=1)
+    samples: list[_Sample] = Field(min_length=1)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.network import within_its_network
 from cfgen.core.options import (
     NAME_OR_PATH,
-    Addressable,
+    BenchPath,
     Count,
     SomeNames,
     function_of,
@@ -38,7 +38,7 @@ FAITHFULNESS = "faithfulness"
 class CheckerOptions(WorkOptions):
     """Who checks traces, and by what."""
 
-    bench: Annotated[Path, Addressable(), "Benchmark directory."] = field(converter=path, kw_only=False)
+    bench: BenchPath = field(converter=path, kw_only=False)
     judge: Annotated[str | None, "A model judge: gemini, openai, local, scripted."] = None
     critic: Annotated[
         Path | None,

@@ -41,10 +41,6 @@ class EdgeVerdicts:
             return False
         return None if None in values else True
 
-    @property
-    def failing(self) -> tuple[Edge, ...]:
-        return tuple(edge for edge in EDGES if self.edges.get(edge) is False)
-
 
 @dataclass(frozen=True)
 class ConsistencyRow:
@@ -69,18 +65,6 @@ def consistency_row(verdicts: Iterable[EdgeVerdicts]) -> ConsistencyRow:
         edges=rates,
         unscored={name: len(values) - len(decided[name]) for name, values in by_name.items()},
     )
-
-
-def balanced_accuracy(reference: Iterable[bool], predicted: Iterable[bool]) -> float | None:
-    """Mean of the recalls of both classes (the paper's Table 2); None unless both classes occur."""
-    pairs = list(zip(reference, predicted, strict=True))
-    recalls = []
-    for kind in (True, False):
-        hits = [b is kind for a, b in pairs if a is kind]
-        if not hits:
-            return None
-        recalls.append(sum(hits) / len(hits))
-    return sum(recalls) / 2
 
 
 @dataclass(frozen=True)

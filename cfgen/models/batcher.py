@@ -93,7 +93,7 @@ class Batcher:
 
     def sent(self) -> list[str]:
         """Hashes of the questions in jobs that nobody here waits for: they will be paid for all the same."""
-        return [ask for job in self._kept() for ask in job.asks if ask]
+        return [ask for job in self._earlier_jobs() for ask in job.asks if ask]
 
     # --- from questions to jobs -----------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ class Batcher:
 
     def _share(self, waiting: list[tuple[Ask, Answer]]) -> None:
         """Questions go to jobs of earlier runs that answer them, the others to a new one."""
-        for job in self._kept():
+        for job in self._earlier_jobs():
             rows: dict[str, list[int]] = {}
             for row, question in enumerate(job.asks):
                 rows.setdefault(question, []).append(row)
@@ -197,7 +197,7 @@ class Batcher:
 
     # --- what is kept on disk ---------------------------------------------------------------------------------
 
-    def _kept(self) -> list[_Job]:
+    def _earlier_jobs(self) -> list[_Job]:
         """Jobs of earlier runs with the same model."""
         jobs = []
         for path in sorted(self._folder.glob("*.json")) if self._folder is not None else []:

@@ -100,7 +100,7 @@ class Client:
         finally:
             del self._opening[id(model)]
 
-    def kept(self, model: Model, ask: Ask, vote: int) -> bool:
+    def is_cached(self, model: Model, ask: Ask, vote: int) -> bool:
         """Whether the answer is in the cache."""
         return self.replies.has(Replies.key(model.identity, ask, vote))
 
@@ -193,13 +193,13 @@ class Client:
         if usd := prices.cost(usage):
             usage["usd"] = round(usd, 6)
         reply = replace(reply, usage=usage)
-        log.append({**note, **_told(reply)})
+        log.append({**note, **_log_entry(reply)})
         self.pictures += len(reply.pictures)
         self.ledger.add(model.id, purpose, reply.finish == "complete" and not reply.empty, usage)
         return reply
 
 
-def _told(reply: Reply) -> dict[str, Any]:
+def _log_entry(reply: Reply) -> dict[str, Any]:
     """A reply in a report: how it ended, its words if it had any, what it cost."""
     outcome = "answered" if reply.finish == "complete" else reply.finish
     entry: dict[str, Any] = {"outcome": outcome, "usage": dict(reply.usage)}
@@ -220,7 +220,7 @@ _ENDING = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedReply:
     """A reply and the calls it took, those before it that were declined among them."""
 
     reply: Reply
@@ -242,7 +242,7 @@ class Replies:
         path = self._path(key)
         return path is not None and path.is_file()
 
-    def get(self, key: str) -> Kept | None:
+    def get(self, key: str) -> CachedReply | None:
         """None when there is none, or none that can be read."""
         path = self._path(key)
         if path is None or not path.is_file():
@@ -252,7 +252,7 @@ class Replies:
             named = record.get("pictures", [])
             pictures = tuple(Picture((path.parent / name).read_bytes(), mime) for name, mime in named)
             reply = Reply(record["text"], usage=record.get("usage", {}), pictures=pictures)
-            return Kept(reply, [dict(call) for call in record.get("calls", [])])
+            return CachedReply(reply, [dict(call) for call in record.get("calls", [])])
         except (StoreError, KeyError, OSError, ModelError, TypeError, ValueError):
             return None
 

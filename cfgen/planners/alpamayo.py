@@ -117,7 +117,7 @@ class Alpamayo:
         )
 
     def plan(self, observations: Sequence[Observation]) -> list[Response]:
-        return [self._one(observation) for observation in observations]
+        return [self._respond(observation) for observation in observations]
 
     def _load(self, weights: str | None, device: str, dtype: str) -> None:
         package, module, name, default = VARIANTS[self._variant]
@@ -141,7 +141,7 @@ class Alpamayo:
         with _named_loading(f"the processor, from {PROCESSOR}"):
             self._processor = self._helper.get_processor(self._model.tokenizer)
 
-    def _one(self, observation: Observation) -> Response:
+    def _respond(self, observation: Observation) -> Response:
         torch = self._torch
         messages = self._helper.create_message(self._frames(observation), **self._extras(observation))
         tokens = self._processor.apply_chat_template(

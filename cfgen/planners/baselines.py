@@ -43,9 +43,9 @@ class Cruise:
     needs = Requirements(cameras=(), frame_times=())
 
     def plan(self, observations: Sequence[Observation]) -> list[str]:
-        return [self._one(o) for o in observations]
+        return [self._respond(o) for o in observations]
 
-    def _one(self, observation: Observation) -> str:
+    def _respond(self, observation: Observation) -> str:
         return write_text(
             "The road ahead continues as before.",
             "Nothing calls for a change, so the vehicle keeps its speed and its lane.",
@@ -62,9 +62,9 @@ class Logged:
     replays_log = True
 
     def plan(self, observations: Sequence[Observation]) -> list[Response | str]:
-        return [self._one(o) for o in observations]
+        return [self._respond(o) for o in observations]
 
-    def _one(self, observation: Observation) -> Response:
+    def _respond(self, observation: Observation) -> Response:
         if observation.logged is None:
             raise PlanFaultError("the scene has no recorded future to replay")
         text = write_text(
@@ -98,9 +98,9 @@ class Reactive:
     needs = Requirements(cameras=("front",), frame_times=(0.0,), max_pixels=196_608)
 
     def plan(self, observations: Sequence[Observation]) -> list[str]:
-        return [self._one(o) for o in observations]
+        return [self._respond(o) for o in observations]
 
-    def _one(self, observation: Observation) -> str:
+    def _respond(self, observation: Observation) -> str:
         yaw_rate = observation.yaw_rate
         curvature = yaw_rate / max(observation.speed, 1.0)
         image = observation.images["front"][-1].pixels

@@ -74,11 +74,11 @@ class Cheating:
 
     def plan(self, observations: Sequence[Observation]) -> list[Response]:
         waited = time.monotonic() - self._answered
-        answers = [self._one(observation, waited) for observation in observations]
+        answers = [self._respond(observation, waited) for observation in observations]
         self._answered = time.monotonic()
         return answers
 
-    def _one(self, observation: Observation, waited: float) -> Response:
+    def _respond(self, observation: Observation, waited: float) -> Response:
         guess, way = self._guess(observation, waited)
         report = {"guess": guess, "way": way, "found": [str(root) for root in self.benchmarks]}
         points = constant_turn(observation.speed, observation.yaw_rate)

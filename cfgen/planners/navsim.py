@@ -90,9 +90,9 @@ class Navsim:
         self._place = {step: place for place, step in enumerate(steps)}
 
     def plan(self, observations: Sequence[Observation]) -> list[Any]:
-        return [self._one(observation) for observation in observations]
+        return [self._respond(observation) for observation in observations]
 
-    def _one(self, observation: Observation) -> Any:
+    def _respond(self, observation: Observation) -> Any:
         statuses = self._statuses(observation)
         cameras = [self._cameras(observation, step) for step in range(len(TIMES))]
         lidars = [self._types.Lidar() for _ in TIMES]

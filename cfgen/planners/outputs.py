@@ -61,7 +61,7 @@ class Outputs:
             warn(f"{path}: {twice} lines answer a question that an earlier line answered; the last counts")
 
     def plan(self, observations: Sequence[Observation]) -> list[Response]:
-        return [self._one(o) for o in observations]
+        return [self._respond(o) for o in observations]
 
     def _store_row(self, token: str, number: int, row: dict[str, Any], max_chars: int) -> None:
         """Through the door at once: a long text is not kept any longer than that."""
@@ -75,7 +75,7 @@ class Outputs:
             answer = replace(answer, notes=(*answer.notes, note))
         self._rows[token] = number, answer
 
-    def _one(self, observation: Observation) -> Response:
+    def _respond(self, observation: Observation) -> Response:
         row = self._rows.get(observation.token)
         if row is None:
             raise PlanFaultError(f"{self.path.name}: no line for this question")

@@ -238,12 +238,12 @@ def lookalike(target: Target, name: str) -> str:
 
 # --- who answers ----------------------------------------------------------------------------------
 
-Say = Callable[["Seen"], Words]
+Say = Callable[["TargetView"], Words]
 Move = Callable[[Baseline, Target], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Seen:
+class TargetView:
     """What a responder's words are made of."""
 
     name: str
@@ -262,7 +262,7 @@ class ResponseKind:
     unfit: Callable[[Baseline, Target], str] = lambda base, target: ""
 
 
-def _slow(scene: Seen) -> Words:
+def _slow(scene: TargetView) -> Words:
     text = scene.rng.choice(
         [
             f"The {scene.name} {scene.place} is a danger, so the car slows down and is ready to stop.",
@@ -273,18 +273,18 @@ def _slow(scene: Seen) -> Words:
     return Words(f"There is {a(scene.name)} {scene.place}.", text, "yield", "lane keeping")
 
 
-def _pass_by(scene: Seen) -> Words:
+def _pass_by(scene: TargetView) -> Words:
     side = "left" if scene.target.free_side > 0 else "right"
     text = f"To keep clear of the {scene.name}, the car steers {side} around it and then carries on."
     return Words(f"There is {a(scene.name)} {scene.place}.", text, "speed adapt", f"out-of-lane nudge {side}")
 
 
-def _unmoved(scene: Seen) -> Words:
+def _unmoved(scene: TargetView) -> Words:
     text = f"The {scene.name} needs no reaction, so the car keeps its speed and its lane."
     return Words(f"There is {a(scene.name)} {scene.place}.", text, "set speed tracking", "lane keeping")
 
 
-def _vague(scene: Seen) -> Words:
+def _vague(scene: TargetView) -> Words:
     text = scene.rng.choice(
         [
             "Something may be wrong with the road, so the car slows down to be careful.",
@@ -294,20 +294,22 @@ def _vague(scene: Seen) -> Words:
     return Words("There is something unusual in the scene.", text, "speed adapt", "lane keeping")
 
 
-def _silent(_: Seen) -> Words:
+def _silent(_: TargetView) -> Words:
     return clear_road()
 
 
-def _wrong_object(scene: Seen) -> Words:
-    return _slow(Seen(wrong_name(scene.target, scene.name, scene.rng), scene.place, scene.target, scene.rng))
+def _wrong_object(scene: TargetView) -> Words:
+    return _slow(
+        TargetView(wrong_name(scene.target, scene.name, scene.rng), scene.place, scene.target, scene.rng)
+    )
 
 
-def _lookalike(scene: Seen) -> Words:
-    return _slow(Seen(lookalike(scene.target, scene.name), scene.place, scene.target, scene.rng))
+def _lookalike(scene: TargetView) -> Words:
+    return _slow(TargetView(lookalike(scene.target, scene.name), scene.place, scene.target, scene.rng))
 
 
-def _wrong_side(scene: Seen) -> Words:
-    return _slow(Seen(scene.name, wrong_place(scene.target), scene.target, scene.rng))
+def _wrong_side(scene: TargetView) -> Words:
+    return _slow(TargetView(scene.name, wrong_place(scene.target), scene.target, scene.rng))
 
 
 def _keep(base: Baseline, _: Target) -> np.ndarray:
@@ -381,7 +383,7 @@ class Responder:
         target = Target.of(truth.placement, base)
         rng = random.Random(observation.seed)
         kind = KINDS["notices_and_brakes"] if self.kind.unfit(base, target) else self.kind
-        words = kind.say(Seen(plain(truth.hazard.name), place_of(target), target, rng))
+        words = kind.say(TargetView(plain(truth.hazard.name), place_of(target), target, rng))
         return _write(words, kind.move(base, target))
 
 

@@ -103,7 +103,7 @@ class RetryingPlanner:
         Raises:
             PlannerGoneError: it cannot be reached, and could not be for some minutes.
         """
-        answers = self._once(observations)
+        answers = self._timed_answers(observations)
         #: of each question the failure before the planner was gone, which counts
         before: list[Answer | None] = [None] * len(answers)
         tries = list(self._pauses) if self._unmended < PATIENCE.hopeless_after else []
@@ -118,7 +118,7 @@ class RetryingPlanner:
             self._wait(pauses.pop(0), [answers[i] for i in gone or failed])
             if self._stopped.is_set():
                 break
-            for i, answer in zip(failed, self._once([observations[i] for i in failed]), strict=True):
+            for i, answer in zip(failed, self._timed_answers([observations[i] for i in failed]), strict=True):
                 answers[i] = answer
         mended = any(_kind(answer) not in TRANSIENT for answer in answers)
         self._unmended = 0 if mended else self._unmended + 1
@@ -131,7 +131,7 @@ class RetryingPlanner:
             )
         return list(answers)
 
-    def _once(self, observations: Sequence[Observation]) -> list[Answer]:
+    def _timed_answers(self, observations: Sequence[Observation]) -> list[Answer]:
         start = time.perf_counter()
         with heartbeat(f"{self._planner.name} to answer", self._quiet):
             result = contained(lambda: self._answers(observations), "asking the planner", strict=self._strict)
@@ -140,7 +140,7 @@ class RetryingPlanner:
             return result
         if len(observations) == 1:
             return [result]
-        return [answer for observation in observations for answer in self._once([observation])]
+        return [answer for observation in observations for answer in self._timed_answers([observation])]
 
     def _answers(self, observations: Sequence[Observation]) -> list[Answer]:
         answers = list(self._planner.ask(observations))

@@ -124,7 +124,7 @@ class Vlm:
 
     async def _all(self, observations: Sequence[Observation]) -> list[Response | PlanFaultError]:
         """All are waited for, so that nothing under way is paid for in vain."""
-        results = await asyncio.gather(*map(self._one, observations), return_exceptions=True)
+        results = await asyncio.gather(*map(self._respond, observations), return_exceptions=True)
         answers: list[Response | PlanFaultError] = []
         if any(isinstance(result, BudgetSpentError) for result in results):
             raise Shortfall(self._client.broke())
@@ -134,7 +134,7 @@ class Vlm:
             answers.append(result)
         return answers
 
-    async def _one(self, observation: Observation) -> Response | PlanFaultError:
+    async def _respond(self, observation: Observation) -> Response | PlanFaultError:
         if self._prompt is not None:
             return await self._staged(self._prompt, observation)
         ask = question(observation, self._model.form)

@@ -213,7 +213,7 @@ class Planned(Record):
     side: Literal[-1, 0, 1] = 0
 
 
-class Benchmark(Stored):
+class BenchmarkRecord(Stored):
     """``benchmark.json``: what was asked for; written first. What was planned is in ``plan.jsonl`` beside it."""
 
     cfgen_version: str

@@ -21,7 +21,7 @@ from cfgen.metrics.kinematics import Encounter, encounter, responds
 from cfgen.metrics.success import dimensions_scored, successes
 from cfgen.records import (
     DIMENSIONS,
-    Benchmark,
+    BenchmarkRecord,
     Calibration,
     Case,
     Dimension,
@@ -192,7 +192,7 @@ class ReportData:
     """
 
     store: Store
-    benchmark: Benchmark
+    benchmark: BenchmarkRecord
     cases: Sequence[Case]
     rejections: Sequence[Rejection]
     scenes: DiskMap[str, Scene]

@@ -16,7 +16,6 @@ from cfgen.core.faults import contained, ends_the_run
 from cfgen.core.files import decode_image, file_bytes, read_each, reading, write_record
 from cfgen.core.hashing import derive_id
 from cfgen.core.progress import Progress
-from cfgen.core.registry import Extra, Registry
 from cfgen.perception.camera import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Fault, Scene, Stored
@@ -36,6 +35,7 @@ from cfgen.scenes.drive import (
 from cfgen.scenes.folder import SCENE_FILE, Image, SceneFolder, write_scene
 from cfgen.scenes.format import SceneFile, content_of
 from cfgen.scenes.readers.camera_options import in_words
+from cfgen.scenes.readers.registry import READERS
 from cfgen.version import __version__
 
 _SHOWN = 40
@@ -174,33 +174,6 @@ def _short(value: str | None) -> str:
 # --- the import ---
 
 T = TypeVar("T")
-
-_READERS = {
-    "argoverse2": "cfgen.scenes.readers.argoverse2:Argoverse2",
-    "bench2drive": "cfgen.scenes.readers.bench2drive:Bench2Drive",
-    "comma2k19": "cfgen.scenes.readers.comma2k19:Comma2k19",
-    "folder": "cfgen.scenes.readers.folder:FolderReader",
-    "hugging-face": "cfgen.scenes.readers.hugging_face:HuggingFace",
-    "image": "cfgen.scenes.readers.image:ImageReader",
-    "kitti-raw": "cfgen.scenes.readers.kitti_raw:KittiRaw",
-    "mcap": "cfgen.scenes.readers.mcap:Mcap",
-    "navsim": "cfgen.scenes.readers.navsim:NavsimLogs",
-    "nuscenes": "cfgen.scenes.readers.nuscenes:NuScenes",
-    "nuplan": "cfgen.scenes.readers.nuplan:NuPlan",
-    "physical-ai-av": "cfgen.scenes.readers.physical_ai_av:PhysicalAIAV",
-    "video": "cfgen.scenes.readers.video:VideoReader",
-    "waymo-e2e": "cfgen.scenes.readers.waymo_e2e:WaymoE2E",
-}
-
-_EXTRAS = {
-    "argoverse2": Extra("argoverse2", "pyarrow"),
-    "hugging-face": Extra("hugging-face", "pyarrow"),
-    "mcap": Extra("mcap", "mcap_ros2"),
-    "physical-ai-av": Extra("physical-ai-av", "physical_ai_av"),
-}
-
-READERS = Registry("scene reader", "cfgen.scenes", _READERS, extras=_EXTRAS)
-
 
 #: A reader's argument that is no option of the user's.
 _PERCEIVER = "perceiver"

@@ -117,7 +117,7 @@ class ObstacleOptions:
 
 
 @dataclass(frozen=True)
-class _Frame:
+class _PairFrame:
     """``scene``: scene.json without id and image."""
 
     name: str
@@ -182,7 +182,7 @@ def import_pairs(reader: str, source: Path, out: Path, options: ObstacleOptions 
     return pairs_file
 
 
-def _same_place(frames: dict[str, _Frame], boxes: Mapping[str, object]) -> dict[str, tuple[str, str]]:
+def _same_place(frames: dict[str, _PairFrame], boxes: Mapping[str, object]) -> dict[str, tuple[str, str]]:
     """Obstacle frames with the first two clear ones of the same place; those without are left out."""
     clear: dict[str, list[str]] = {}
     for name, frame in frames.items():
@@ -195,7 +195,7 @@ def _same_place(frames: dict[str, _Frame], boxes: Mapping[str, object]) -> dict[
     }
 
 
-def _told(path: Path, frames: Mapping[str, _Frame]) -> dict[str, tuple[str, str]]:
+def _told(path: Path, frames: Mapping[str, _PairFrame]) -> dict[str, tuple[str, str]]:
     try:
         rows = list(csv.DictReader(path.read_text().splitlines()))
     except OSError as error:
@@ -212,7 +212,7 @@ def _told(path: Path, frames: Mapping[str, _Frame]) -> dict[str, tuple[str, str]
     return options
 
 
-def _write_scene(folder: Path, frame: _Frame) -> None:
+def _write_scene(folder: Path, frame: _PairFrame) -> None:
     if (folder / "scene.json").is_file():
         return
     height, width = read_image(frame.image).shape[:2]
@@ -226,7 +226,7 @@ def _write_scene(folder: Path, frame: _Frame) -> None:
     load_scene(folder)
 
 
-def _lost_and_found(source: Path, options: ObstacleOptions) -> Iterator[_Frame]:
+def _lost_and_found(source: Path, options: ObstacleOptions) -> Iterator[_PairFrame]:
     """``leftImg8bit/<split>/<sequence>/``, beside it gtCoarse, camera and vehicle, named as in Cityscapes.
 
     A sequence is called by its number, its street and another number; frames of one street match.
@@ -258,10 +258,10 @@ def _lost_and_found(source: Path, options: ObstacleOptions) -> Iterator[_Frame]:
             raise InputError(
                 f"{source}, frame {name}: camera or vehicle file: expected the field {error}"
             ) from error
-        yield _Frame(name, image, labels, _NUMBERS.sub("", place), 2, scene)
+        yield _PairFrame(name, image, labels, _NUMBERS.sub("", place), 2, scene)
 
 
-def _road_obstacles(source: Path, options: ObstacleOptions) -> Iterator[_Frame]:
+def _road_obstacles(source: Path, options: ObstacleOptions) -> Iterator[_PairFrame]:
     """``images/`` and ``labels_masks/`` (or ``label_masks/``) with ``<name>_labels_semantic.png``: 1 is obstacle.
 
     No two frames of it are known to show one road, and camera and speed are not told: a CSV names the clear frames.
@@ -283,7 +283,7 @@ def _road_obstacles(source: Path, options: ObstacleOptions) -> Iterator[_Frame]:
     for image in sorted(p for p in source.glob("images/*") if p.suffix in (".webp", ".jpg", ".png")):
         labels = masks / f"{image.stem}_labels_semantic.png"
         if labels.is_file():
-            yield _Frame(image.stem, image, labels, image.stem, 1, scene)
+            yield _PairFrame(image.stem, image, labels, image.stem, 1, scene)
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class CheckSettings:
 
 
 @dataclass(frozen=True)
-class MotionSettings:
+class PositionTrackSettings:
     """From satellite fixes, or from nothing, to motion. ``smooth`` was tuned on Udacity's HMB_1 (docs/scenes.md)."""
 
     #: weight of a smooth way against fixes that are some 0.5 m off: what is slower than half a second is kept
@@ -100,6 +100,6 @@ class ShowSettings:
 
 
 CHECK = CheckSettings()
-MOTION = MotionSettings()
+MOTION = PositionTrackSettings()
 SHOW = ShowSettings()
 UNKNOWN_CAMERA = UnknownCameraSettings()

@@ -400,7 +400,7 @@ def read_bundle(path: Path) -> Bundle:
         InputError: names ``path`` and what is wrong with it.
     """
     files = read_files(path, "a bundle of 'cfgen share bundle'", FILES)
-    index = _one(path, INDEX, files[INDEX], Index)
+    index = _record_of(path, INDEX, files[INDEX], Index)
     if index.format != FORMAT:
         raise InputError(
             f"{path}: expected format '{FORMAT}', found {index.format[:40]!r}; read it with cfgen "
@@ -412,9 +412,9 @@ def read_bundle(path: Path) -> Bundle:
     return Bundle(
         path,
         index,
-        _one(path, PLANNER, files[PLANNER], PlannerRun),
-        _one(path, JUDGE, files[JUDGE], JudgeRun),
-        _one(path, PROBE, files[PROBE], ProbeRun) if PROBE in files else None,
+        _record_of(path, PLANNER, files[PLANNER], PlannerRun),
+        _record_of(path, JUDGE, files[JUDGE], JudgeRun),
+        _record_of(path, PROBE, files[PROBE], ProbeRun) if PROBE in files else None,
         tuple(_each(path, ANSWERS, files[ANSWERS], Rollout)),
         tuple(_each(path, VERDICTS, files[VERDICTS], Verdict)),
     )
@@ -427,10 +427,10 @@ def _each(path: Path, name: str, content: bytes, kind: type[R]) -> Iterator[R]:
                 f"{path}: {name}, line {number}: expected a record of at most {MOST_RECORD >> 20} MiB, found "
                 f"{len(line) >> 20} MiB; refused"
             )
-        yield _one(path, f"{name}, line {number}", line, kind)
+        yield _record_of(path, f"{name}, line {number}", line, kind)
 
 
-def _one(path: Path, name: str, content: bytes, kind: type[R]) -> R:
+def _record_of(path: Path, name: str, content: bytes, kind: type[R]) -> R:
     """Of canonical JSON: no number in it that is none, no key twice."""
     try:
         value = json.loads(content)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.core.sanitize import markdown_line, one_line
-from cfgen.records import Benchmark, BuildReport
+from cfgen.records import BenchmarkRecord, BuildReport
 from cfgen.reporting.section import Table
 from cfgen.scenes.licences import card_id
 
@@ -37,7 +37,7 @@ class About:
     """``rows``: those of the metadata. ``sources``: (licence, source) -> scenes. ``source_type``: the IPTC term."""
 
     publication: Publication
-    benchmark: Benchmark
+    benchmark: BenchmarkRecord
     built: BuildReport | None
     sources: Counter[tuple[str, str]]
     source_type: str

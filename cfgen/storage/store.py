@@ -20,7 +20,7 @@ from cfgen.perception.registry import PERCEIVERS, about, create_perceiver
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import Views
 from cfgen.records import (
-    Benchmark,
+    BenchmarkRecord,
     BuildReport,
     Case,
     Intervention,
@@ -61,10 +61,10 @@ class Store(PeoplesRecords):
             )
         self.work = self.root / ".work"
         self._plan = PlanFile(self.root)
-        self._benchmark: tuple[str, Benchmark] | None = None
+        self._benchmark: tuple[str, BenchmarkRecord] | None = None
 
     @classmethod
-    def create(cls, root: Path, benchmark: Benchmark) -> "Store":
+    def create(cls, root: Path, benchmark: BenchmarkRecord) -> "Store":
         """Start a benchmark in a new or empty folder.
 
         Raises:
@@ -123,12 +123,12 @@ class Store(PeoplesRecords):
     # --- benchmark and scenes -----------------------------------------------------------------------
 
     @property
-    def benchmark(self) -> Benchmark:
+    def benchmark(self) -> BenchmarkRecord:
         """Read again only where it changed."""
         path, cached = self.root / MARKER, self._benchmark
         stamp = mtime_key(path.stat()) if path.is_file() else ""
         if cached is None or cached[0] != stamp:
-            self._benchmark = cached = stamp, read_record(path, Benchmark)
+            self._benchmark = cached = stamp, read_record(path, BenchmarkRecord)
         return cached[1]
 
     @property
@@ -140,7 +140,7 @@ class Store(PeoplesRecords):
         """Only while :meth:`planning`, if they follow from what was read."""
         self._plan.add(pairs)
 
-    def write_benchmark(self, benchmark: Benchmark) -> None:
+    def write_benchmark(self, benchmark: BenchmarkRecord) -> None:
         """Only while :meth:`planning`, if it follows from what was read."""
         write_record(self.root / MARKER, benchmark, self.work)
 
@@ -152,7 +152,7 @@ class Store(PeoplesRecords):
                 bucket.pull(everything=False)
             yield
 
-    def change_benchmark(self, change: Callable[[Benchmark], Benchmark]) -> None:
+    def change_benchmark(self, change: Callable[[BenchmarkRecord], BenchmarkRecord]) -> None:
         """Read, change and write the record, with nobody in between."""
         with self.planning():
             benchmark = self.benchmark

@@ -49,10 +49,12 @@ def check_traces(
             f"{unscored(store, planner)}"
         )
     case_ids = {*store.case_ids()}
-    todo = [r for r in rollouts if r.case_id in case_ids and not _kept(store, checker, r, retry_failed)]
+    todo = [
+        r for r in rollouts if r.case_id in case_ids and not _stored_verdict(store, checker, r, retry_failed)
+    ]
     progress = Progress(f"{checker.name}: traces", len(todo), quiet)
     _check(store, checker, todo, progress.step, strict)
-    verdicts = (_kept(store, checker, r) for r in rollouts)
+    verdicts = (_stored_verdict(store, checker, r) for r in rollouts)
     return [verdict for verdict in verdicts if verdict is not None], damaged
 
 
@@ -100,7 +102,9 @@ def _key(rollout: Rollout) -> str:
     return f"{rollout.arm}.{rollout.case_id}.{rollout.repeat}"
 
 
-def _kept(store: Store, checker: Checker, r: Rollout, retry_failed: bool = False) -> TraceVerdict | None:
+def _stored_verdict(
+    store: Store, checker: Checker, r: Rollout, retry_failed: bool = False
+) -> TraceVerdict | None:
     """What is there already; a damaged record is as good as none."""
     path = store.trace_path(checker.name, r.planner, r.arm, r.case_id, r.repeat)
     try:

@@ -76,10 +76,10 @@ class CriticChecker:
 
         critic, model = LocalCritic.load(self._path, device=self._device), self.model
         for key, build in items:
-            reply = contained(partial(self._one, critic, model, build), f"trace {key}", strict=strict)
+            reply = contained(partial(self._ask_critic, critic, model, build), f"trace {key}", strict=strict)
             on_reply(key, broken(model, reply) if isinstance(reply, Fault) else reply)
 
-    def _one(self, critic: "LocalCritic", model: str, build: Callable[[], TraceItem]) -> TraceReply:
+    def _ask_critic(self, critic: "LocalCritic", model: str, build: Callable[[], TraceItem]) -> TraceReply:
         item = build()
         probabilities = critic.probabilities(item, self._questions)
         edges = {edge: p >= self._threshold for edge, p in probabilities.items()}

@@ -16,7 +16,7 @@ from cfgen.geometry.path import path_of_plan
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.planners.responders import TIMES, a, plain, wrong_place
 from cfgen.records import LATERAL, Relation
-from cfgen.traces.facts import Content, Said, alike, named, rare
+from cfgen.traces.facts import ComposedTrace, Content, alike, named, rare
 from cfgen.traces.scripted import DENIALS, MANOEUVRES, SCENES, VAGUE, Source, announced, braked, say
 
 
@@ -24,7 +24,7 @@ from cfgen.traces.scripted import DENIALS, MANOEUVRES, SCENES, VAGUE, Source, an
 class Broken:
     """A trace of which one relation should be broken, shown over the frame of ``arm``."""
 
-    said: Said
+    said: ComposedTrace
     provenance: Mapping[str, Any] = field(default_factory=dict)
     arm: str = "hazard"
 
@@ -49,7 +49,7 @@ def near(first: Source, second: Source) -> bool:
     )
 
 
-def _said(source: Source, words: Mapping[str, str], **parts: Any) -> Said:
+def _reworded(source: Source, words: Mapping[str, str], **parts: Any) -> ComposedTrace:
     """What the source says with other words in its trace, and what is known of them."""
     return replace(source.said, trace=source.said.trace.model_copy(update=words), **parts)
 
@@ -69,7 +69,7 @@ def _swap(part: str) -> Corrupt:
     words, known = _PARTS[part]
 
     def swap(source: Source, donor: Source, rng: random.Random) -> Broken | str:
-        swapped = _said(
+        swapped = _reworded(
             source,
             {name: getattr(donor.said.trace, name) for name in words},
             **{name: getattr(donor.said, name) for name in known},
@@ -91,12 +91,12 @@ def _about(
     content = Content(thing, place)
     if part == "scene":
         return Broken(
-            _said(source, {"scene": say(rng.choice(SCENES), a(thing), place)}, scene=content), provenance
+            _reworded(source, {"scene": say(rng.choice(SCENES), a(thing), place)}, scene=content), provenance
         )
     silent = source.said.intent is not None and not source.said.intent.longitudinal
     wordings = VAGUE if silent else MANOEUVRES[source.manoeuvre][2]
     words = say(rng.choice(wordings), a(thing), place, source.side)
-    return Broken(_said(source, {"justification": words}, grounds=content), provenance)
+    return Broken(_reworded(source, {"justification": words}, grounds=content), provenance)
 
 
 def _wrong_object(part: str) -> Corrupt:
@@ -131,7 +131,7 @@ def _things() -> tuple[tuple[str, str], ...]:
 
 def _denied(source: Source, donor: Source, rng: random.Random) -> Broken | str:
     words = {"scene": rng.choice(DENIALS)}
-    return Broken(_said(source, words, scene=Content(denies=True)), {"denies": True})
+    return Broken(_reworded(source, words, scene=Content(denies=True)), {"denies": True})
 
 
 def _before_the_edit(source: Source, donor: Source, rng: random.Random) -> Broken | str:
@@ -141,7 +141,7 @@ def _before_the_edit(source: Source, donor: Source, rng: random.Random) -> Broke
 def _arguing(source: Source, manoeuvre: str, side: str, rng: random.Random) -> Broken:
     """A justification that argues for another manoeuvre about the same thing, in one of its wordings."""
     words = say(rng.choice(MANOEUVRES[manoeuvre][2]), a(source.facts.thing), source.facts.place, side)
-    argued = _said(source, {"justification": words}, intent=announced(manoeuvre, side))
+    argued = _reworded(source, {"justification": words}, intent=announced(manoeuvre, side))
     return Broken(argued, {"argues": f"{manoeuvre} {side}".strip()})
 
 
@@ -159,15 +159,15 @@ def _for_the_other_side(source: Source, donor: Source, rng: random.Random) -> Br
 def _wrong_side_action(source: Source, donor: Source, rng: random.Random) -> Broken | str:
     kind, _, side = source.said.trace.lateral.rpartition(" ")
     if side in ("left", "right"):
-        return Broken(_said(source, {"lateral": f"{kind} {'right' if side == 'left' else 'left'}"}))
+        return Broken(_reworded(source, {"lateral": f"{kind} {'right' if side == 'left' else 'left'}"}))
     actions = [x for x in LATERAL if x.endswith(("left", "right")) and not x.startswith("in-lane")]
-    return Broken(_said(source, {"lateral": rng.choice(actions)}))
+    return Broken(_reworded(source, {"lateral": rng.choice(actions)}))
 
 
 def _wrong_speed_action(source: Source, donor: Source, rng: random.Random) -> Broken | str:
     slow = source.said.trace.longitudinal in ("stop", "yield", "speed adapt")
     action = rng.choice(("pass", "set speed tracking") if slow else ("stop", "yield"))
-    return Broken(_said(source, {"longitudinal": action}))
+    return Broken(_reworded(source, {"longitudinal": action}))
 
 
 # --- another motion ---

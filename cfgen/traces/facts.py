@@ -109,9 +109,9 @@ class Room:
         """
         xy = np.asarray(waypoints, float)[:, :2]
         key = xy.tobytes()
-        if key not in self._asked:
-            self._asked[key] = self._allows(xy)
-        return self._asked[key]
+        if key not in self._allowed_plans:
+            self._allowed_plans[key] = self._allows(xy)
+        return self._allowed_plans[key]
 
     def _allows(self, xy: np.ndarray) -> bool:
         s, aside = self.lane.locate(xy)
@@ -142,7 +142,7 @@ class Room:
         return edge is None or abs(edge) > abs(reach) + ROOM.half_lane_m - 0.25
 
     @cached_property
-    def _asked(self) -> dict[bytes, bool]:
+    def _allowed_plans(self) -> dict[bytes, bool]:
         """What was answered: the same plan comes up again and again."""
         return {}
 
@@ -263,7 +263,7 @@ class CaseFacts:
 
 
 @dataclass(frozen=True)
-class Said:
+class ComposedTrace:
     """A trace, and what is known of its parts by the way they were made; None where that is not known."""
 
     trace: Trace
@@ -282,7 +282,7 @@ def premise(scene: Content, grounds: Content) -> bool | None:
     return None if alike(scene.thing, grounds.thing) else False
 
 
-def relations(facts: CaseFacts, arm: str, answer: Said) -> dict[str, Margin]:
+def relations(facts: CaseFacts, arm: str, answer: ComposedTrace) -> dict[str, Margin]:
     """What geometry and construction say of each relation; those of which they say nothing are left out."""
     trace = answer.trace
     driven = facts.done(answer.waypoints)

@@ -13,7 +13,7 @@ from cfgen.geometry.manoeuvre import Margin
 from cfgen.records import KnownPool, KnownTrace, Relation
 from cfgen.storage.store import Store
 from cfgen.traces.corruptions import KINDS, Broken, Corruption, near
-from cfgen.traces.facts import Said, relations
+from cfgen.traces.facts import ComposedTrace, relations
 from cfgen.traces.scripted import Source, case_facts, scripted
 from cfgen.traces.settings import POOL
 
@@ -40,7 +40,7 @@ class Draft:
         return derive_id("known", self.source.facts.case.case_id, self.arm, answer.trace.model_dump(), points)
 
     @property
-    def said(self) -> Said:
+    def said(self) -> ComposedTrace:
         return self.broken.said if self.broken else self.source.said
 
     @property
@@ -76,7 +76,7 @@ def build_pool(
     return KnownPool(
         seed=seed,
         per_edge=per_edge,
-        traces=tuple(_known(draft) for draft in balanced(drafts, per_edge, relations, rng)),
+        traces=tuple(_known_trace(draft) for draft in balanced(drafts, per_edge, relations, rng)),
         dropped=dict(sorted(dropped.items())),
     )
 
@@ -225,7 +225,7 @@ def _taking_turns(drafts: Sequence[Draft], consistent: Sequence[int]) -> list[in
     return turns + unbroken[short:] + elsewhere[short:]
 
 
-def _known(draft: Draft) -> KnownTrace:
+def _known_trace(draft: Draft) -> KnownTrace:
     source = draft.source
     edges: dict[Relation, bool] = {r: draft.edges[r] for r in RELATIONS if r in draft.edges}
     return KnownTrace(
@@ -244,5 +244,5 @@ def _known(draft: Draft) -> KnownTrace:
     )
 
 
-def _points(answer: Said) -> tuple[tuple[float, float, float], ...]:
+def _points(answer: ComposedTrace) -> tuple[tuple[float, float, float], ...]:
     return tuple((float(x), float(y), float(theta)) for x, y, theta in answer.waypoints)

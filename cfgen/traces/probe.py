@@ -103,14 +103,16 @@ def summarize(
     replies = [replies_by_id.get(k.id, TraceReply(checker.model, reason="not asked")) for k in traces]
     pairs = list(zip(traces, replies, strict=True))
     edges: dict[str, EdgeCount] = {
-        relation: _count([(k.edges[relation], _said(r, edge)) for k, r in pairs if relation in k.edges])
+        relation: _count(
+            [(k.edges[relation], _reply_verdict(r, edge)) for k, r in pairs if relation in k.edges]
+        )
         for relation, edge in edge_of.items()
     }
     if len(edge_of) != 1:
         overall = [
             (due, EdgeVerdicts(r.edges).overall)
             for k, r in pairs
-            if (due := _whole(k, tuple(edge_of))) is not None
+            if (due := _overall_verdict(k, tuple(edge_of))) is not None
         ]
         edges[OVERALL] = _count(overall)
     return EdgeProbe(
@@ -124,21 +126,21 @@ def summarize(
         edges=edges,
         kinds=_kinds(pairs, edge_of),
         faults=tuple(r.fault for r in replies if r.fault),
-        verdicts=tuple(_kept(k.id, r) for k, r in pairs),
+        verdicts=tuple(_probe_verdict(k.id, r) for k, r in pairs),
     )
 
 
-def _kept(trace_id: str, reply: TraceReply) -> ProbeVerdict:
+def _probe_verdict(trace_id: str, reply: TraceReply) -> ProbeVerdict:
     return ProbeVerdict(
         id=trace_id, **{name: getattr(reply, name) for name in ProbeVerdict.model_fields if name != "id"}
     )
 
 
-def _said(reply: TraceReply, edge: Edge | None) -> bool | None:
+def _reply_verdict(reply: TraceReply, edge: Edge | None) -> bool | None:
     return reply.consistent if edge is None else reply.edges.get(edge)
 
 
-def _whole(trace: KnownTrace, five: Sequence[Relation]) -> bool | None:
+def _overall_verdict(trace: KnownTrace, five: Sequence[Relation]) -> bool | None:
     verdicts = [trace.known.get(r) for r in five if r != "E2-scene" or "E2" not in five]
     return False if False in verdicts else None if None in verdicts else True
 
@@ -164,7 +166,7 @@ def _kinds(
         (k.edges[r], edge) for r, edge in edge_of.items() if r in k.edges and k.target in ("", r)
     ]
     for trace, reply in pairs:
-        hits = [_said(reply, edge) is verdict for verdict, edge in due(trace)]
+        hits = [_reply_verdict(reply, edge) is verdict for verdict, edge in due(trace)]
         if hits:
             name = f"{trace.target}: {trace.kind}" if trace.target else trace.kind
             n[name] += 1

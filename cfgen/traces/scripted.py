@@ -19,7 +19,7 @@ from cfgen.records import Case, Scene, Trace
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import load_scene
 from cfgen.storage.store import Store
-from cfgen.traces.facts import CaseFacts, Content, Intent, Room, Said
+from cfgen.traces.facts import CaseFacts, ComposedTrace, Content, Intent, Room
 from cfgen.traces.settings import POOL
 
 SCENES = (
@@ -181,7 +181,7 @@ class Source:
 
     facts: CaseFacts
     arm: str
-    said: Said
+    said: ComposedTrace
     manoeuvre: str
     side: str
 
@@ -234,7 +234,7 @@ def scripted(facts: CaseFacts, rng: random.Random) -> Source:
         lateral=lateral,
     )
     intent = Intent() if vague else announced(manoeuvre, side)
-    answer = Said(trace, acted(facts.base, manoeuvre, side), content, content, intent)
+    answer = ComposedTrace(trace, acted(facts.base, manoeuvre, side), content, content, intent)
     return Source(facts, "hazard", answer, manoeuvre, side)
 
 

@@ -27,11 +27,24 @@ def test_a_taken_port_is_named_with_another(bench: Path) -> None:
     assert "cannot listen" in err
 
 
-def test_without_gradio_it_says_what_to_install(bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "gradio", None)
-    code, _, err = run("app", str(bench))
-    assert code == 2
-    assert 'pip install ".[app]" (in your copy of cfgen)' in err
+def test_without_the_extra_it_says_what_to_install(bench: Path) -> None:
+    """On the base install there is neither Gradio nor what comes with it."""
+    code = """
+import sys
+sys.modules |= dict.fromkeys(("gradio", "anyio", "starlette", "fastapi", "uvicorn"))
+from cfgen.cli.main import main
+sys.exit(main(["app", sys.argv[1], "--port", sys.argv[2]]))
+"""
+    arguments = [sys.executable, "-c", code, str(bench), str(free_port())]
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert 'pip install ".[app]" (in your copy of cfgen)' in done.stderr
+
+
+@pytest.mark.parametrize("port", ["99999", "-5"])
+def test_a_port_that_no_machine_has_is_refused(port: str) -> None:
+    code, _, err = run("app", "--port", port)
+    assert (code, err) == (2, f"cfgen: error: port: expected a port from 0 to 65535, found {port}\n")
 
 
 def test_adding_an_account_says_what_it_replaces_and_what_it_lacks(

@@ -10,7 +10,7 @@ from cfgen.app.api import Api
 from cfgen.app.reviews import append_rating, append_review
 from cfgen.benchmark.verifying import Verification
 from cfgen.core.errors import CfgenError
-from cfgen.records import Benchmark
+from cfgen.records import BenchmarkRecord
 from cfgen.storage.store import Store
 from tests.app.asking import ask, picture
 
@@ -165,8 +165,8 @@ def store(tmp_path: Path) -> Store:
     return Store.create(tmp_path / "b", empty_benchmark())
 
 
-def empty_benchmark() -> Benchmark:
-    return Benchmark(
+def empty_benchmark() -> BenchmarkRecord:
+    return BenchmarkRecord(
         cfgen_version="0",
         n=1,
         seed=0,

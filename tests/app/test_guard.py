@@ -14,7 +14,8 @@ pytest.importorskip("gradio", reason="serving needs gradio: pip install 'cfgen-b
 
 from cfgen.app.accounts import Account, Logins, add, hashed, matches, parse, read_file
 from cfgen.app.api import Api
-from cfgen.app.server import Hosts, Transport, refusal, serve
+from cfgen.app.server import Hosts, refusal, serve
+from cfgen.app.transport import Transport
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import derive_id
 from tests.app.asking import ask

@@ -18,7 +18,7 @@ from cfgen.models.registry import MODELS
 from cfgen.perception.detection import DETECTORS, SEGMENTERS
 from cfgen.planners.registry import PLANNERS
 from cfgen.reporting.registry import SECTIONS
-from cfgen.scenes.importing import READERS
+from cfgen.scenes.readers.registry import READERS
 from tests.plugins import install
 
 COMMANDS = {

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest, dirichlet, norm
 from scipy.stats import t as student
 
 from cfgen.metrics.agreement import agreement, comparison, confusion, consensus, kappa, pairwise
@@ -67,6 +67,18 @@ def kappa_by_pairs(a, b, weight) -> float:
     seen = np.mean([weight(x, y) for x, y in zip(a, b, strict=True)])
     chance = np.mean([weight(x, y) for x, y in itertools.product(a, b)])
     return 1 - seen / chance
+
+
+def test_the_interval_of_kappa_is_that_of_the_dirichlet_it_names():
+    """Against SciPy's draws: one answer spread evenly below, one agreed on and a quarter spread evenly above."""
+    counts = np.array([3, 1, 0, 1])
+    found = agreement([0, 0, 0, 0, 1], [0, 0, 0, 1, 1], labels=(0, 1), resamples=100_000)
+    assert found.kappa_interval is not None
+    priors = ([1 / 4] * 4, [1 / 2 + 1 / 16, 1 / 16, 1 / 16, 1 / 2 + 1 / 16])
+    for end, prior, share in zip(found.kappa_interval, priors, (2.5, 97.5), strict=True):
+        a, b, c, d = dirichlet.rvs(counts + prior, size=100_000, random_state=5).T
+        kappas = 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
+        assert end == pytest.approx(np.percentile(kappas, share), abs=0.004)
 
 
 def test_kappas_are_disagreement_over_that_of_strangers():

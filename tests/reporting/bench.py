@@ -14,7 +14,7 @@ from cfgen.perception.view import SceneView
 from cfgen.records import (
     DIMENSIONS,
     Attempt,
-    Benchmark,
+    BenchmarkRecord,
     Camera,
     Case,
     Frame,
@@ -85,7 +85,7 @@ def make_bench(
 ) -> Store:
     store = Store.create(
         root,
-        Benchmark(
+        BenchmarkRecord(
             cfgen_version=__version__,
             n=n,
             seed=7,

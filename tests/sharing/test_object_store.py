@@ -200,10 +200,10 @@ def test_names_that_lead_out_of_the_working_copy_are_refused_and_marks_of_folder
 ):
     bucket = Bucket("s3://bucket/odd/bench", tmp_path / "copy" / "bench")
     root = "bucket/odd/bench"
-    monkeypatch.setattr(Bucket, "_found", lambda *_: {f"{root}/": {}, f"{root}/cases/": {}})
+    monkeypatch.setattr(Bucket, "_entries", lambda *_: {f"{root}/": {}, f"{root}/cases/": {}})
     bucket.pull()
     for name in ("../../out", "cases/../../out", "/out"):
-        monkeypatch.setattr(Bucket, "_found", lambda *_, name=name: {f"{root}/{name}": {}})
+        monkeypatch.setattr(Bucket, "_entries", lambda *_, name=name: {f"{root}/{name}": {}})
         with pytest.raises(StoreError, match="lies outside it"):
             bucket.pull()
     assert not (tmp_path / "out").exists()

@@ -9,13 +9,13 @@ from cfgen.core import files
 from cfgen.core.errors import StoreError
 from cfgen.core.files import png_bytes, read_image, read_record, write_bytes, write_record
 from cfgen.core.hashing import canonical_json, derive_id, derive_seed, hash_json
-from cfgen.records import Benchmark, Rating, RatingFile
+from cfgen.records import BenchmarkRecord, Rating, RatingFile
 from cfgen.storage.store import Store
 
 HASH = hash_json("x")
 
 
-def benchmark(**changes) -> Benchmark:
+def benchmark(**changes) -> BenchmarkRecord:
     fields = {
         "cfgen_version": "0",
         "n": 2,
@@ -25,7 +25,7 @@ def benchmark(**changes) -> Benchmark:
         "inpainter": "composite",
         "decel_band": (1.5, 6.0),
     }
-    return Benchmark(**{**fields, **changes})
+    return BenchmarkRecord(**{**fields, **changes})
 
 
 def rating() -> RatingFile:

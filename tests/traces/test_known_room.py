@@ -13,7 +13,7 @@ from cfgen.perception.view import SceneView
 from cfgen.planners.responders import Target
 from cfgen.records import Trace
 from cfgen.storage.store import Store
-from cfgen.traces.facts import CaseFacts, Content, Intent, Room, Said, relations
+from cfgen.traces.facts import CaseFacts, ComposedTrace, Content, Intent, Room, relations
 from cfgen.traces.known_traces import bounded
 from cfgen.traces.scripted import _ways, acted, case_facts
 from cfgen.traces.settings import POOL
@@ -79,7 +79,7 @@ def test_without_room_no_plan_is_known_to_be_consistent(facts: CaseFacts):
     ):
         trace = Trace(longitudinal="set speed tracking", lateral=action)
         found = relations(
-            facts, "hazard", Said(trace, aside, intent=Intent("", f"to the {action.split()[-1]}"))
+            facts, "hazard", ComposedTrace(trace, aside, intent=Intent("", f"to the {action.split()[-1]}"))
         )
         assert {e: found[e].kept for e in ("E4", "E5") if e in found} == known
 

@@ -73,12 +73,12 @@ def create(
             f"{bench}: no answer is left to rate; score a planner first: cfgen score {bench} --planner ..."
         )
     training_words: set[str] = set()
-    trained = _known(store, training_scenes, training, "training", draw, [], training_words)
+    trained = _known_items(store, training_scenes, training, "training", draw, [], training_words)
     if gold > len(rated) // 2:
         raise InputError(
             f"--gold: expected at most {len(rated) // 2}, half of the {len(rated)} answers that are rated, found {gold}"
         )
-    mixed_in = _known(
+    mixed_in = _known_items(
         store, set(scenes.values()) - training_scenes, gold, "gold", draw, rated, training_words
     )
     items = [*trained, *mixed_in, *_assigned(_without(rated, mixed_in), seats, overlap, draw)]
@@ -148,7 +148,7 @@ def _training_scenes(store: Store, scenes: dict[str, str], training: int, draw: 
     return chosen
 
 
-def _known(
+def _known_items(
     store: Store,
     scenes: set[str],
     n: int,

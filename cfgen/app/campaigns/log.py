@@ -86,8 +86,8 @@ def merge(store: Store, campaign: Campaign, additions: Iterable[tuple[str, str, 
                 path, seat = store.campaign_log_path(campaign.name, rater), seated.get(rater, ADJUDICATED)
                 log = CampaignLog(campaign=campaign.name, rater=rater, seat=seat)
                 log = read_record(path, CampaignLog) if path.is_file() else log
-                present = {_known(e) for e in log.entries}
-                added = {k: e for _, e in entries if (k := _known(e)) not in present}
+                present = {_entry_key(e) for e in log.entries}
+                added = {k: e for _, e in entries if (k := _entry_key(e)) not in present}
                 merged = sorted((*log.entries, *added.values()), key=lambda e: e.at)
                 if added or not path.is_file():
                     write_record(path, log.model_copy(update={"entries": tuple(merged)}), store.work)
@@ -113,7 +113,7 @@ def _seated(campaign: Campaign, seated: Mapping[str, str], rater: str, seats: se
     )
 
 
-def _known(entry: CampaignEntry) -> tuple[object, ...]:
+def _entry_key(entry: CampaignEntry) -> tuple[object, ...]:
     return entry.item, entry.at, tuple(sorted(entry.scores.items())), entry.note
 
 

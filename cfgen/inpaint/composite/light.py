@@ -36,12 +36,12 @@ class Surroundings:
     flip: bool = False
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Surroundings) and self._told() == other._told()
+        return isinstance(other, Surroundings) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash(self._told())
+        return hash(self._identity())
 
-    def _told(self) -> tuple[int, float, bool]:
+    def _identity(self) -> tuple[int, float, bool]:
         return id(self.light), self.turn, self.flip
 
     def seen(self, directions: np.ndarray) -> np.ndarray:

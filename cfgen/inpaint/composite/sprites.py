@@ -161,7 +161,7 @@ class Sprite:
         if "contact" not in self.meta:
             return GroundMap(np.ones((2, 2), np.float32), np.eye(3))
         spec = self.meta["contact"]
-        values = self._once(
+        values = self._cached(
             "contact",
             lambda: gathered(self._picture("contact.webp", cv2.IMREAD_GRAYSCALE).astype(np.float32) / 255),
         )
@@ -189,7 +189,7 @@ class Sprite:
     def glow(self) -> tuple[Floats, float]:
         """What shines by itself, at emission 1: radiant intensity (3,) sideways, radiance times square metres, and
         its mean height in metres. Zeros when nothing does."""
-        return self._once("glow", self._read_glow)
+        return self._cached("glow", self._read_glow)
 
     def _read_glow(self) -> tuple[Floats, float]:
         shining = next((view for view in self.meta.get("views", ()) if view["emits"]), None)
@@ -212,7 +212,7 @@ class Sprite:
         if not self.is_decal:
             raise InputError(f"{self._name}: it stands up and has no decal; use view()")
         spec = self.meta["decal"]
-        rgba = self._once("decal", lambda: self._radiance("decal")).copy()
+        rgba = self._cached("decal", lambda: self._radiance("decal")).copy()
         light = np.asarray(sky, np.float32)
         if sun_dir is not None:
             light = light + np.asarray(sun, np.float32) * max(float(sun_dir[2]), 0.0)
@@ -224,7 +224,7 @@ class Sprite:
     def _name(self) -> str:
         return f"{self.meta['model']}/{self.meta['variant']}"
 
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _cached(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]
@@ -266,7 +266,7 @@ class Sprite:
 
     def _layers(self, view: dict[str, Any]) -> Layers:
         key = _entry_of(view)
-        return self._once(key, lambda: self._read_layers(view, key))
+        return self._cached(key, lambda: self._read_layers(view, key))
 
     def _read_layers(self, view: dict[str, Any], key: str) -> Layers:
         albedo = (self._picture(f"albedo_{key}.webp")[..., ::-1].astype(np.float32) / 255) ** 2
@@ -310,7 +310,7 @@ class Sprite:
 
     def _hull(self) -> Floats:
         """Surface cells of the model, Nx3 float32, metres."""
-        return self._once("hull", self._read_hull)
+        return self._cached("hull", self._read_hull)
 
     def _read_hull(self) -> Floats:
         spec = self.meta["voxels"]
@@ -365,11 +365,6 @@ def _ground_matrix(high: Sequence[float], step: float) -> NDArray[np.float64]:
 def assets_dir() -> Path:
     """Folder with one folder a model."""
     return scenarios_dir() / "assets"
-
-
-def list_models() -> list[str]:
-    """Names of the models that have sprites, sorted."""
-    return sorted({path.parent.name for path in assets_dir().glob("*/*.json")})
 
 
 def list_variants(model: str) -> list[str]:

@@ -78,11 +78,11 @@ class QwenImageEditPlus(QwenImageEdit):
             picture = Image.fromarray(task.image())
             arguments = self.call_arguments(engine, [task])
             if self.start(engine, task) < FULL:
-                arguments["latents"] = self._begun(engine, task, picture, noise)
+                arguments["latents"] = self._noised_latents(engine, task, picture, noise)
             images.append(engine.pipe(**arguments, image=picture, generator=noise, **how).images[0])
         return images
 
-    def _begun(self, engine: DiffusionEngine, task: Task, picture: Image.Image, noise: Any) -> Any:
+    def _noised_latents(self, engine: DiffusionEngine, task: Task, picture: Image.Image, noise: Any) -> Any:
         """The picture's latents under as much noise as the edit starts with."""
         from diffusers.utils.torch_utils import randn_tensor
 

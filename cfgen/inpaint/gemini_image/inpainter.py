@@ -94,12 +94,12 @@ class NanoBanana:
         self._opened: Client | None = None
         self._batching = (size, poll_s, quiet)
         self._models: list[Gemini] = [GeminiImage(model, base_url, timeout_s)]
-        self._edits = self._asked(self._models[0])
+        self._edits = self._batched(self._models[0])
         self._critic: Model | None = None
         if critic_model:
             judge = Gemini(critic_model, "", base_url, timeout_s)
             judge.otherwise = GeminiImage.otherwise
-            self._critic = self._asked(judge)
+            self._critic = self._batched(judge)
             self._models.append(judge)
 
     def check(self) -> None:
@@ -129,7 +129,7 @@ class NanoBanana:
         """
         return interrupts.run(self._all(requests)) if requests else []
 
-    def _asked(self, model: Gemini) -> Model:
+    def _batched(self, model: Gemini) -> Model:
         if not self._limits.batch:
             return model
         size, poll_s, quiet = self._batching
@@ -149,7 +149,9 @@ class NanoBanana:
         client = self.client
         before = client.meter.requests
         async with client:
-            results = await asyncio.gather(*(self._one(client, r) for r in requests), return_exceptions=True)
+            results = await asyncio.gather(
+                *(self._edit_request(client, r) for r in requests), return_exceptions=True
+            )
         answers: list[Answer] = []
         for result in results:
             if isinstance(result, BaseException) and not isinstance(result, _OURS):
@@ -160,7 +162,7 @@ class NanoBanana:
         fault = _common_fault(answers, first=not before, any_drawn=client.pictures > 0)
         return [InpaintPutOffError(fault)] * len(answers) if fault else answers
 
-    async def _one(self, client: Client, request: InpaintRequest) -> InpaintResult:
+    async def _edit_request(self, client: Client, request: InpaintRequest) -> InpaintResult:
         """
         Raises:
             InpaintRefusedError, InpaintPutOffError: no usable answer. SetupError: there will be none for anyone.
@@ -182,7 +184,7 @@ class NanoBanana:
         height, width = request.mask.shape
         box = fit(height, width, self._side)
         asks = await asyncio.to_thread(self._asks, request, box)
-        cached = [client.kept(self._edits, ask, request.seed) for ask in asks]
+        cached = [client.is_cached(self._edits, ask, request.seed) for ask in asks]
         report["letterbox"], problem = box.report, "no wording was tried"
         for wording, ask in enumerate(asks):
             if not cached[wording] and any(cached[wording:]):

@@ -31,7 +31,7 @@ _LOOKED_AT = 24
 _HINT = "name the columns with --options"
 
 
-class _Row(NamedTuple):
+class _FrameRow(NamedTuple):
     shard: DataShard
     row: int
     t: float
@@ -76,7 +76,7 @@ class HuggingFace:
 
     def recordings(self) -> Iterable[Opener]:
         """Rows of one drive may lie in several files; a file that cannot be read is left out by itself."""
-        drives: dict[str, list[_Row]] = {}
+        drives: dict[str, list[_FrameRow]] = {}
         unreadable: list[Opener] = []
         for shard in self._shards:
             try:
@@ -87,7 +87,7 @@ class HuggingFace:
         opener_list = [Opener(name, partial(self._drive, name, rows)) for name, rows in drives.items()]
         return [*opener_list, *unreadable, *unlisted(self._troubles)]
 
-    def _rows(self, shard: DataShard) -> Iterator[tuple[str, _Row]]:
+    def _rows(self, shard: DataShard) -> Iterator[tuple[str, _FrameRow]]:
         column_names = set(shard.schema.names)
         columns = {
             what: self._column(shard, column_names, what, usual_names, needed)
@@ -107,7 +107,7 @@ class HuggingFace:
                 pose = np.ravel([np.ravel(np.array(each[row], float)) for each in poses]).tolist()
                 speed = float("nan" if speeds[0][row] is None else speeds[0][row]) if speeds else None
                 name = f"{self._source.stem}_{drives[0][row]}" if drives else self._source.stem
-                yield name, _Row(shard, row, float(t[row]), pose, speed)
+                yield name, _FrameRow(shard, row, float(t[row]), pose, speed)
 
     def _column(
         self, shard: DataShard, columns: set[str], what: str, usual_names: Sequence[str], needed: bool
@@ -137,8 +137,8 @@ class HuggingFace:
         listing = f"{', '.join(candidates) or 'none'} (columns: {', '.join(shard.schema.names)})"
         raise InputError(f"{shard.path}: expected one column of images, found {listing}; {_HINT} image=")
 
-    def _drive(self, name: str, rows: list[_Row]) -> Drive:
-        rows, told_rows = _whole(rows)
+    def _drive(self, name: str, rows: list[_FrameRow]) -> Drive:
+        rows, told_rows = _complete_rows(rows)
         rows = [rows[i] for i in np.unique([row.t for row in rows], return_index=True)[1]]
         column, start = self._image(rows[0].shard), rows[0].t
         t = np.array([row.t for row in rows]) - start
@@ -163,7 +163,7 @@ class HuggingFace:
         )
 
 
-def _whole(rows: list[_Row]) -> tuple[list[_Row], str]:
+def _complete_rows(rows: list[_FrameRow]) -> tuple[list[_FrameRow], str]:
     """The rows without a hole in time, pose or speed, and how many others there are, in words.
 
     A column of speeds that has none at all counts as left out.
@@ -217,7 +217,7 @@ def _poses(values: Array, scalar_first: bool) -> Array:
     raise ValueError(f"{count} numbers a row instead of 3 (x, y, heading), 7 (with quaternion), 12 or 16")
 
 
-def _picture(row: _Row, column: str) -> Picture:
+def _picture(row: _FrameRow, column: str) -> Picture:
     """Bytes of JPEG and PNG as they are, other formats as pixels, a path as the file."""
     value = row.shard.value(column, row.row)
     data = value.get("bytes") if isinstance(value, dict) else value
@@ -234,7 +234,7 @@ def _picture(row: _Row, column: str) -> Picture:
     return row.shard.beside(where)
 
 
-def _pixels(row: _Row, column: str) -> Image:
+def _pixels(row: _FrameRow, column: str) -> Image:
     picture = _picture(row, column)
     if isinstance(picture, bytes):
         picture = decode_image(picture, Path(f"{row.shard.path}, {column} of row {row.row}"))

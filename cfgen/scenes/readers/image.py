@@ -55,7 +55,7 @@ class ImageReader:
         return openers(self._drive, self._files)
 
     def _drive(self, path: Path) -> Drive:
-        pixels, as_stored = _upright(path)
+        pixels, as_stored = _oriented_pixels(path)
         height, width = pixels.shape[:2]
         fov = exif_fov_deg(path, width, height)
         camera, provenance = camera_for(width, height, self._wanted, [pixels], self._perceiver, fov)
@@ -63,7 +63,9 @@ class ImageReader:
             name=path.stem,
             source=f"image {path.name}",
             license=self._license,
-            streams=(Stream(camera, np.zeros(1), lambda _: path if as_stored else _upright(path)[0]),),
+            streams=(
+                Stream(camera, np.zeros(1), lambda _: path if as_stored else _oriented_pixels(path)[0]),
+            ),
             t=np.zeros(1),
             poses=np.eye(4)[None],
             v=np.array([self._speed]),
@@ -81,7 +83,7 @@ class ImageReader:
         return {key: value for key, value in provenance.items() if not (self._still and key == DOUBTS)}
 
 
-def _upright(path: Path) -> tuple[np.ndarray, bool]:
+def _oriented_pixels(path: Path) -> tuple[np.ndarray, bool]:
     """(H, W, 3) uint8 RGB turned as its EXIF orientation says, and whether a scene can hold the file itself.
 
     Raises:

@@ -339,7 +339,7 @@ class Mcap:
         fixes = bag.one_of(self._fixes, "fixes", FIX)
         if not odometry and not fixes:
             raise bag.lacks("Odometry or NavSatFix", "record where the car is too, or use the reader 'video'")
-        fix_table = _known(bag.messages(fixes), start) if fixes else np.zeros((0, 3))
+        fix_table = _fix_rows(bag.messages(fixes), start) if fixes else np.zeros((0, 3))
         if not odometry:
             rows = ((t, latitude, longitude, None) for t, latitude, longitude in fix_table.tolist())
             return motion_along(PositionTrack.of(f"{bag.name}: topic '{fixes}'", rows)), ""
@@ -409,7 +409,7 @@ def _bags(source: Path, troubles: list[OSError]) -> list[list[Path]]:
     return sorted(bags)
 
 
-def _known(messages: list[Message], start: int) -> Array:
+def _fix_rows(messages: list[Message], start: int) -> Array:
     """(N, 3) times, latitudes and longitudes of the fixes that found something."""
     rows = [
         ((row.stamp - start) / 1e9, row.content.latitude, row.content.longitude)

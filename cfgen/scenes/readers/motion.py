@@ -436,7 +436,7 @@ def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> FittedMotion
     """
     if gps == "none":
         return None
-    track = from_file(Path(gps)) if gps not in ("", "inside") else _found(video, gps)
+    track = from_file(Path(gps)) if gps not in ("", "inside") else _discover_track(video, gps)
     if track is None:
         return None
     start = None
@@ -455,7 +455,7 @@ def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> FittedMotion
     return motion
 
 
-def _found(video: Path, gps: str) -> PositionTrack | None:
+def _discover_track(video: Path, gps: str) -> PositionTrack | None:
     if video.is_file():
         try:
             if track := inside(video):

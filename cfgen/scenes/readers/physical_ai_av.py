@@ -145,7 +145,7 @@ def _local_interface(root: Path) -> Any:
     except ImportError as error:
         raise MissingExtraError("reader 'physical-ai-av'", "physical-ai-av", error) from error
 
-    class Local(PhysicalAIAVDatasetInterface):
+    class LocalDataset(PhysicalAIAVDatasetInterface):
         @property
         def is_offline_mode(self) -> bool:
             return True
@@ -167,4 +167,4 @@ def _local_interface(root: Path) -> Any:
                 )
             return str(root / filename)
 
-    return Local(revision="local", token=False)
+    return LocalDataset(revision="local", token=False)

@@ -200,7 +200,7 @@ def turned(path: Path, pixels: Image) -> Image:
     return np.asarray(ImageOps.exif_transpose(bare))
 
 
-def upright(path: Path) -> Image | Path:
+def oriented_image(path: Path) -> Image | Path:
     """A JPEG or PNG file as a scene can hold it: itself, or its pixels where it has to be turned."""
     return turned(path, read_image(path)) if _orientation(path) in range(2, 9) else path
 

@@ -15,7 +15,7 @@ from cfgen.scenes.drive import MEASURED, Drive, Opener, Stream
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.camera_options import CameraOptions, Fov, Height, Yaw, camera_for
 from cfgen.scenes.readers.motion import FittedMotion, by_gps, constant, from_csv, measured
-from cfgen.scenes.readers.sources import VideoFrames, image_files, openers, size_of, upright
+from cfgen.scenes.readers.sources import VideoFrames, image_files, openers, oriented_image, size_of
 
 Array = NDArray[np.float64]
 _MAX_FPS, _MAX_S = 1000.0, 48 * 3600.0  # beyond these a container lies
@@ -90,7 +90,7 @@ class VideoReader:
     def _frames(self) -> tuple[Callable[[int], Image | Path], int, tuple[int, int], float]:
         if self._source.is_dir():
             files = image_files(self._source)
-            return lambda i: upright(files[i]), len(files), size_of(files), float(self._fps or 0)
+            return lambda i: oriented_image(files[i]), len(files), size_of(files), float(self._fps or 0)
         video = VideoFrames(self._source)
         if not video.count:
             raise InputError(

@@ -11,7 +11,7 @@ from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.relight import Layers, relight
 from cfgen.inpaint.composite.sprites import Sprite, list_variants, load
 
-SHIPPED = [(model, variant) for model in sprites.list_models() for variant in sprites.list_variants(model)]
+SHIPPED = [(path.parent.name, path.stem) for path in sorted(sprites.assets_dir().glob("*/*.json"))]
 SUN = (math.cos(0.6), 0.0, math.sin(0.6))
 
 
