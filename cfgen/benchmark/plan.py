@@ -281,6 +281,8 @@ def broken(store: Store) -> list[str]:
 
 def append_surveys(store: Store, surveys: Sequence[Survey]) -> None:
     """Keep them for when the build goes on."""
+    if not surveys:
+        return
     lines = [json.dumps([s.scene_id, s.reason, s.options], separators=(",", ":")) for s in surveys]
     store.work.mkdir(parents=True, exist_ok=True)
     with (store.work / "surveys.jsonl").open("a") as file:
