@@ -1,6 +1,6 @@
 """Whether a classifier tells an inserted vehicle from the real one in whose place it was drawn.
 
-    python -m benchmarks.forensic_twins BENCH --things fastestdet.onnx [--scenes REGEX] [--half A|B] [--sheet pairs.png]
+    python -m benchmarks.forensic_twins BENCH [--scenes REGEX] [--half A|B] [--sheet pairs.png]
 
 Every vehicle that FastestDet finds in the front frames of BENCH's scenes, at t0 and 2 s before, gets a twin: one of
 its class as high as it is, drawn over it with the code at hand. Pairs are then alike in class, size, distance, scene
@@ -62,7 +62,6 @@ class Place:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bench", type=Path)
-    parser.add_argument("--things", required=True, help="FastestDet's ONNX file")
     parser.add_argument("--scenes", default="", help="regular expression of scene ids")
     parser.add_argument("--half", choices=("A", "B"), help="half of the scenes")
     parser.add_argument("--leave-out", default="", help="ids of the sheet, separated by commas")
@@ -71,7 +70,7 @@ def main() -> int:
     )
     parser.add_argument("--sheet", type=Path)
     asked = parser.parse_args()
-    store, network = Store(asked.bench), RoadUserNetwork(asked.things)
+    store, network = Store(asked.bench), RoadUserNetwork()
     ids = half(scene_ids(store, asked.scenes), asked.half)
     folders = [load_scene(store.scene_dir(i)) for i in ids]
     context = BuildContext(WorkerSettings(store.root))
@@ -227,7 +226,7 @@ def same(
     network: RoadUserNetwork, frame: np.ndarray, box: tuple[float, ...]
 ) -> tuple[float, float, float, float] | None:
     """The box that the detector gives what stands at ``box`` in a frame."""
-    found = [t.box for t in network.find(frame) if _overlap(t.box, box) >= _SAME]
+    found = [t.box for t in network.find(frame, everywhere=True) if _overlap(t.box, box) >= _SAME]
     found = [b for b in found if b[3] - b[1] >= LEAST_PX]
     return max(found, key=lambda b: _overlap(b, box), default=None)
 

@@ -1,7 +1,7 @@
 """Whether a classifier tells inserted vehicles from real ones, and changed frames from unchanged ones, by what the
 camera does to a picture.
 
-    python -m benchmarks.forensics BENCH --things fastestdet.onnx [--redraw] [--sheet crops.png] [--leave-out ID,ID]
+    python -m benchmarks.forensics BENCH [--redraw] [--sheet crops.png] [--leave-out ID,ID]
 
 BENCH is a benchmark of vehicles on real drives. Real vehicles are what FastestDet finds at t0 in its scenes' front
 frames; ``--sheet`` shows them with their ids, so that ``--leave-out`` can name what is none or is half hidden.
@@ -69,7 +69,6 @@ class Area:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bench", type=Path)
-    parser.add_argument("--things", required=True, help="FastestDet's ONNX file")
     parser.add_argument("--redraw", action="store_true")
     parser.add_argument("--scenes", default="", help="regular expression of scene ids")
     parser.add_argument("--sheet", type=Path)
@@ -82,7 +81,7 @@ def main() -> int:
     if asked.redraw:
         frames = dict(redrawn(store, cases, frames))
     left_out = set(filter(None, asked.leave_out.split(",")))
-    network = RoadUserNetwork(asked.things)
+    network = RoadUserNetwork()
     now, before = (real_vehicles(folders, network, t, left_out) for t in (0.0, _BEFORE_S))
     inserts = [crop for c in cases if c.case_id in frames if (crop := inserted(c, *frames[c.case_id]))]
     if asked.sheet:
@@ -178,7 +177,7 @@ def real_vehicles(
         if frame is None:
             continue
         image = folder.image(frame)
-        things = network.find(image)
+        things = network.find(image, everywhere=True)
         for number, thing in enumerate(things):
             others = [o.box for o in things if o is not thing and o.box[3] > thing.box[3]]
             name = f"{folder.scene.scene_id}.{round(-t)}.{number}"

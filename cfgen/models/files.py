@@ -1,6 +1,6 @@
 """Every model file that cfgen can use: where it is from, under which licence, its size and hash, and where it is kept.
 
-cfgen ships none of them. ``cfgen models get NAME`` brings one into one folder; who uses it looks for it there.
+cfgen ships none of these. ``cfgen models get NAME`` brings one into one folder; who uses it looks for it there.
 """
 
 import contextlib

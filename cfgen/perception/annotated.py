@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.box import box_corners
-from cfgen.geometry.camera import ground_points, project, resized
+from cfgen.geometry.camera import ground_points, horizon_rows, project, resized
 from cfgen.geometry.lens import Array, Mask
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.road_by_colour import FAR_M
@@ -46,7 +46,7 @@ class AnnotatedRoad:
     def covers(self, ground: Array) -> Mask:
         """(N,) bool: points (N, 2) m that are road; False where not finite."""
         at = np.rint((np.nan_to_num(ground, nan=1e6) - self.low) / ANNOTATED.cell_m)
-        inside = ((at >= 0) & (at < self.cells.shape)).all(1)
+        inside: Mask = np.all((at >= 0) & (at < self.cells.shape), axis=1)
         x, y = np.where(inside[:, None], at, 0).astype(int).T
         return np.asarray(inside & self.cells[x, y])
 
@@ -59,9 +59,12 @@ class AnnotatedRoad:
         """
         width = min(ANNOTATED.width_px, camera.width)
         grid = resized(camera, width, max(round(width * camera.height / camera.width), 1))
-        rows, columns = np.mgrid[: grid.height, : grid.width]
+        horizon = horizon_rows(grid, np.linspace(0, grid.width - 1, 9))
+        top = int(np.clip(horizon.min(), 0, grid.height)) if np.isfinite(horizon).all() else 0
+        rows, columns = np.mgrid[top : grid.height, : grid.width]
         ground, valid = ground_points(grid, np.column_stack([columns.ravel(), rows.ravel()]))
-        road = (valid & self.covers(ground)).reshape(grid.height, grid.width).astype(np.uint8)
+        road = np.zeros((grid.height, grid.width), np.uint8)
+        road[top:] = (valid & self.covers(ground)).reshape(rows.shape)
         for user, pose in users:
             outline, in_view = project(grid, _surface(user, pose))
             if in_view.sum() >= 3:

@@ -8,7 +8,8 @@ import numpy as np
 from cfgen.geometry.camera import horizon_rows
 from cfgen.perception.networks import RoadNet
 from cfgen.perception.settings import NO_ROAD_PICTURE
-from cfgen.perception.view import SceneView
+from cfgen.perception.view import FALLBACK, SceneView
+from cfgen.perception.views import SceneViews
 from cfgen.records import Camera
 
 #: Begins every refusal for it.
@@ -37,7 +38,20 @@ def why_no_road(view: SceneView, camera: Camera) -> str:
         found = f"{share:.1%} of what lies before the car is road (expected at least {LEAST_AHEAD:.0%})"
     else:
         return ""
-    return f"{NO_ROAD}: {found}, as perception '{view.by.get('name', '?')}' sees it"
+    by = (
+        "the scene's 'drivable' says"
+        if "road" in view.by
+        else f"perception '{view.by.get('name', '?')}' sees it"
+    )
+    return f"{NO_ROAD}: {found}, as {by}"
+
+
+def overlap(views: SceneViews) -> float:
+    """Share of annotated and seen road, in the front frame at t0 above the own hood, that is both."""
+    told, seen = views.now.road, views.perceived.likely or views.perceived.now
+    road = cv2.resize(seen.road.astype(np.uint8), told.shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
+    road[round(FALLBACK * len(road)) :] = False
+    return float((told & road).sum() / max(int((told | road).sum()), 1))
 
 
 def ahead(plane: np.ndarray) -> np.ndarray:

@@ -248,13 +248,16 @@ class SceneViews:
         """As :meth:`Views.provenance` of the front frame at t0, with whence its ``road`` is known, and who was unsure
         where colours decide."""
         frame = self._frame(self.scene.front.name, 0.0)
-        road = "color heuristic" if self._by.weaker else "network"
-        if self._road is not None:
-            road = str(self.scene.extra.get("road_from", "annotated"))
-        record = {**self._by.provenance(frame), "road": road}
+        record = {**self._by.provenance(frame), "road": self._road_from}
         if self._by is self._views:
             return record
         return {**record, "within": self._views.provenance(frame), "sure_share": round(self._sure_share, 3)}
+
+    @property
+    def _road_from(self) -> str:
+        if self._road is not None:
+            return str(self.scene.extra.get("road_from", "annotated"))
+        return "color heuristic" if self._by.weaker else "network"
 
     def _see(self, frames: Sequence[CameraFrame]) -> list[SceneView]:
         views = self._views.see(frames)
@@ -270,7 +273,7 @@ class SceneViews:
         """``view`` with the scene's own road, as far as nothing that stands on it hides it; that is sure."""
         assert self._road is not None
         road = self._road.visible(frame.camera, traffic_at(self.scene, frame.t), self._hood_row)
-        return view.with_road(road)
+        return replace(view.with_road(road), by={**view.by, "road": self._road_from})
 
     @cached_property
     def _by(self) -> Views:

@@ -28,7 +28,7 @@ from cfgen.perception.camera import (
     why_unsure,
 )
 from cfgen.perception.protocol import Perceiver
-from cfgen.perception.road_check import why_no_road, why_not_a_road_picture
+from cfgen.perception.road_check import overlap, why_no_road, why_not_a_road_picture
 from cfgen.perception.scene_camera import HeightClue, drive_height, height_clue, lane_readings
 from cfgen.perception.settings import CAMERA
 from cfgen.perception.views import Views
@@ -245,8 +245,16 @@ def check_scene(
 def _road(folder: SceneFolder, views: Views) -> Iterator[SceneFault]:
     """What a build refuses the scene for: a front frame at t0 that shows no road, else a camera that is a guess."""
     scene, image = folder.scene, folder.image()
-    view = views.scene(scene, {(scene.front.name, 0.0): image}).now
-    why = why_no_road(view, scene.front) or why_not_a_road_picture(image)
+    scene_views = views.scene(scene, {(scene.front.name, 0.0): image})
+    if scene.drivable is not None and (shared := overlap(scene_views)) < SETTINGS.least_overlap:
+        yield SceneFault(
+            "warning",
+            "drivable",
+            f"expected the road that the frame shows, found that {shared:.0%} of both is shared (at least "
+            f"{SETTINGS.least_overlap:.0%}): is it in the ego frame at t0, and the calibration right? 'cfgen scenes "
+            "show' draws it",
+        )
+    why = why_no_road(scene_views.now, scene.front) or why_not_a_road_picture(image)
     if why:
         yield SceneFault("error", folder.front_frame().image, why)
     # of what is no road, the camera does not matter

@@ -147,6 +147,8 @@ class Drive:
     note: str = ""
     #: tells the vehicles near the car, for t0 and a scene's times of motion; None of a moment that nobody annotated
     traffic: Callable[[float, Sequence[float]], list[dict[str, Any]] | None] | None = None
+    #: tells ``drivable``, ``crossings`` and ``lanes`` near the car, for t0
+    road: Callable[[float], dict[str, Any]] | None = None
 
     def __post_init__(self) -> None:
         """Refuses a log that no scene can be cut from.
@@ -241,6 +243,8 @@ class Moment:
             extra |= drive.place.keys(drive.poses[int(np.abs(drive.t - t0).argmin())])
         if drive.traffic and (vehicles := drive.traffic(t0, history.t)) is not None:
             extra["traffic"] = vehicles
+        if drive.road:
+            extra |= drive.road(t0)
         scene = Scene(
             scene_id=self.scene_id,
             source=plain(drive.source),

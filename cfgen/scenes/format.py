@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cfgen.geometry.camera import centre, mounted
 from cfgen.geometry.frames import MAX_EXTRAPOLATION_S
+from cfgen.geometry.polygons import crossing_edges, distance
 from cfgen.perception.light import PLACE_KEYS
 from cfgen.records import Camera, Frame, Lane, Motion, RoadUser, Scene
 from cfgen.records.base import Identifier
@@ -32,6 +33,9 @@ _COLUMNS = ("x", "y", "theta", "v")
 _ASSUMED_HISTORY_S = 2.0
 _SAME_TIME_S = 1e-3
 _MIN_CAMERA_HEIGHT_M = 0.05
+#: A road is told as far as it is near the car, m.
+_NEAREST_ROAD_M = 60.0
+_Area = Annotated[Polygon, Field(min_length=3, max_length=1000)]
 
 
 class _Block(BaseModel):
@@ -46,8 +50,8 @@ class _Carried(BaseModel):
     drive_on: Literal["left", "right"] = "right"
     road: str | tuple[str, ...] = ()
     traffic: tuple[RoadUser, ...] | None = None
-    drivable: tuple[Polygon, ...] | None = None
-    crossings: tuple[Polygon, ...] | None = None
+    drivable: tuple[_Area, ...] | None = None
+    crossings: tuple[_Area, ...] | None = None
     lanes: tuple[Lane, ...] | None = None
     road_from: Literal["annotated", "map"] = "annotated"
     latitude_deg: float | None = Field(default=None, ge=-90, le=90, strict=True)
@@ -63,6 +67,26 @@ class _Carried(BaseModel):
         given = [key for key in PLACE_KEYS if getattr(self, key) is not None]
         if 0 < len(given) < len(PLACE_KEYS):
             raise ValueError(f"{given[0]}: expected all of {', '.join(PLACE_KEYS)} or none")
+        return self
+
+    @model_validator(mode="after")
+    def _near_the_car(self) -> Self:
+        for key in ("drivable", "crossings"):
+            for i, polygon in enumerate(getattr(self, key) or ()):
+                if edges := crossing_edges(polygon):
+                    a, b = (f"point {edge} {polygon[edge]}" for edge in edges)
+                    raise ValueError(
+                        f"{key}.{i}: expected a polygon that does not cross itself, found its edges from {a} and from "
+                        f"{b} crossing; give its points in order, or two polygons"
+                    )
+        nearest = min(map(distance, self.drivable or ()), default=0.0)
+        if nearest > _NEAREST_ROAD_M:
+            points = [value for polygon in self.drivable or () for point in polygon for value in point]
+            guess = "pixels" if min(points) >= 0 and max(points) > 200 else "another frame, or another place"
+            raise ValueError(
+                f"drivable: expected metres in the ego frame at t0 (x forward, y left) within {_NEAREST_ROAD_M:g} m of "
+                f"the car, found the nearest area {nearest:.0f} m away: {guess}?"
+            )
         return self
 
 

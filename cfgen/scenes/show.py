@@ -28,6 +28,7 @@ from cfgen.scenes.folder import Image, SceneFolder, load_scene
 from cfgen.scenes.settings import SHOW
 
 _TEAL, _GREY, _RED, _GRID = "#12b5a0", "#8a9099", "#d4493f", "#e4e7eb"
+_BLUE, _VIOLET = "#3d7bff", "#b04dff"
 
 
 def path_overlay(camera: Camera, path: EgoPath, marks: bool = True) -> str:
@@ -51,6 +52,35 @@ def path_overlay(camera: Camera, path: EgoPath, marks: bool = True) -> str:
     return "".join(parts) + "</svg>"
 
 
+def road_overlay(scene: Scene) -> str:
+    """The annotated road over the front frame: borders of drivable areas and crossings, the lanes' middles dashed."""
+    unit = scene.front.width / 640
+    closed = [(area, _BLUE) for area in scene.drivable or ()] + [
+        (area, _VIOLET) for area in scene.crossings or ()
+    ]
+    lines = [
+        (np.array([*area, area[0]]), f'stroke="{colour}" stroke-width="{1.5 * unit}"')
+        for area, colour in closed
+    ]
+    dashed = f'stroke="{_BLUE}" stroke-width="{unit}" stroke-dasharray="{4 * unit}"'
+    lines += [(np.array(lane.line), dashed) for lane in scene.lanes or ()]
+    parts = [_line(px, style) for line, style in lines for px in _in_view(scene.front, line)]
+    return f'<svg class="over" viewBox="0 0 {scene.front.width} {scene.front.height}">{"".join(parts)}</svg>'
+
+
+def _in_view(camera: Camera, line: np.ndarray) -> list[np.ndarray]:
+    """Pixels (N, 2) of the stretches of a line (P, 2) m on the ground that are before the camera."""
+    driven = np.append(0.0, np.cumsum(np.hypot(*np.diff(line, axis=0).T)))
+    steps = np.linspace(0.0, driven[-1], max(2, int(2 * driven[-1])))
+    points = np.column_stack(
+        [np.interp(steps, driven, line[:, 0]), np.interp(steps, driven, line[:, 1]), 0 * steps]
+    )
+    px, near = _projected(camera, points)
+    return [
+        px[run] for run in np.split(np.arange(len(px)), np.flatnonzero(np.diff(near)) + 1) if near[run[0]]
+    ]
+
+
 def bird_eye(scene: Scene, path: EgoPath, width: int = 250, height: int = 380) -> str:
     """History and future from above, forward up, with the cameras' fields of view and a 10 m grid."""
     ahead = path.xy[path.s <= max(path.known_m, 40.0)]
@@ -70,6 +100,7 @@ def bird_eye(scene: Scene, path: EgoPath, width: int = 250, height: int = 380) -
         if row < height:
             parts.append(f'<path d="M0 {row:.1f}H{width}" stroke="{_GRID}"/>')
             parts.append(f'<text x="3" y="{row - 2:.1f}">{x} m</text>')
+    parts += [_polygon(place(area), f'fill="{_BLUE}" fill-opacity=".12"') for area in scene.drivable or ()]
     for camera in scene.cameras:
         parts.append(_polygon(place(_view_wedge(camera)), 'fill="#5b8def" fill-opacity=".10"'))
     parts.append(_line(place(back), f'stroke="{_GREY}" stroke-width="3"'))
@@ -116,11 +147,15 @@ def speed_curve(scene: Scene, width: int = 250, height: int = 150) -> str:
 def _along(camera: Camera, path: EgoPath, start: float, end: float, lateral: float) -> np.ndarray:
     """Pixels (N, 2) of the path at ``lateral``; where it is not in the camera's field the points are left out."""
     x, y, _ = path.at(np.linspace(start, end, max(2, int((end - start) / 0.25))), lateral)
-    points = np.column_stack([x, y, np.zeros_like(x)])
+    px, near = _projected(camera, np.column_stack([x, y, np.zeros_like(x)]))
+    return px[near]
+
+
+def _projected(camera: Camera, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pixels (N, 2) of points (N, 3) m, and which of them (N,) are before the camera and not far out of view."""
     px, valid = project(camera, points)
     depth = (points - centre(camera)) @ rotation(camera)[2]
-    near = valid & (depth > 0.5) & (np.abs(px) < 20 * camera.width).all(axis=1)
-    return px[near]
+    return px, valid & (depth > 0.5) & (np.abs(px) < 20 * camera.width).all(axis=1)
 
 
 def _marks(camera: Camera, path: EgoPath, unit: float) -> str:
@@ -246,9 +281,10 @@ ul.faults{margin:6px 0 0;padding-left:18px}.error,.fault{color:#b3261e}.warning{
 
 _LEGEND = (
     "Over each frame: the recorded path (filled) with 1 m to each side, its continuation (dashed yellow), distances "
-    "from the ego origin, and the horizon (dotted red). When the calibration is right the corridor lies on the lane "
-    "and the horizon on the horizon. From above: history grey, future teal, fields of view blue. Speed: the log's "
-    "(line) and the poses' (dots). Below: the oldest front frame and the other cameras."
+    "from the ego origin, the annotated road (blue, crossings violet, lanes dashed) and the horizon (dotted red). When "
+    "the calibration is right the corridor lies on the lane and the horizon on the horizon. From above: history grey, "
+    "future teal, fields of view and annotated road blue. Speed: the log's (line) and the poses' (dots). Below: the "
+    "oldest front frame and the other cameras."
 )
 
 
@@ -316,7 +352,8 @@ def _drawn(folder: SceneFolder, state: str) -> str:
     """
     scene = folder.scene
     ego_path = EgoPath.from_scene(scene)
-    frame = _figure(folder.image(), path_overlay(scene.front, ego_path), SHOW.frame_px)
+    overlay = road_overlay(scene) + path_overlay(scene.front, ego_path)
+    frame = _figure(folder.image(), overlay, SHOW.frame_px)
     return (
         f"<article><h2>{escape(scene.scene_id)}</h2><div class=meta>{escape(_facts(folder))}</div>{state}"
         f'<div class="row">{frame}{bird_eye(scene, ego_path)}'

@@ -181,7 +181,9 @@ def test_whatever_else_breaks_in_a_case_is_recorded_there(scenes, tmp_path, monk
         monkeypatch.setattr(shopping, "run_gates", broken)
     elif where == "placement":
         free = shopping.FreePlacements
-        monkeypatch.setattr(free, "find", breaks_on(free.find, lambda _, hazard, *more, **named: hazard.id == BAD))
+        monkeypatch.setattr(
+            free, "find", breaks_on(free.find, lambda _, hazard, *more, **named: hazard.id == BAD)
+        )
     else:
         broken = breaks_on(builder.CaseBuilder._stored, lambda builder: builder.hazard.id == BAD)
         monkeypatch.setattr(builder.CaseBuilder, "_stored", broken)

@@ -35,7 +35,7 @@ def pairs(first: int, count: int) -> list[Planned]:
     return [Planned(case_id=f"c{i}", scene_id=f"s{i}", hazard_id="h") for i in numbers]
 
 
-def case(store: Store, case_id: str, seen_by: str = "colour") -> None:
+def case(store: Store, case_id: str, road: str = "network") -> None:
     """As much of a record as lists need."""
     content = {
         "schema_version": 3,
@@ -43,7 +43,7 @@ def case(store: Store, case_id: str, seen_by: str = "colour") -> None:
         "scene_id": "a",
         "hazard": {"id": "h", "name": "a hazard", "cluster": "c"},
         "placement": {"distance_m": 20.0, "lateral_m": 0.0, "box_px": [0, 0, 1, 1]},
-        "provenance": {"scene_hash": "", "report": {"perception": {"name": seen_by}}},
+        "provenance": {"scene_hash": "", "report": {"perception": {"road": road}}},
     }
     path = store.case_dir(case_id) / "case.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,11 +114,11 @@ def test_only_cases_that_changed_are_read_again(store: Store, cache: Path, monke
         case(store, f"c{i:03d}")
     assert read_now() == MANY
     assert read_now() == 0
-    case(store, "c007", "somebody")
+    case(store, "c007", "annotated")
     case(store, "d000")
     (store.case_dir("c008") / "case.json").unlink()
     assert read_now() == 2
-    assert listing.short_cases(store)["c007"]["road_from"] == "somebody"
+    assert listing.short_cases(store)["c007"]["road_from"] == "annotated"
     [database] = cache.glob("*.sqlite")
     for damage in (b"no database", database.read_bytes()[:5000]):
         database.write_bytes(damage)

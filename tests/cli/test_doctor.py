@@ -55,12 +55,12 @@ def test_folders_that_are_set_but_not_there_are_told(monkeypatch, tmp_path, caps
 
 def test_places_that_are_of_another_kind_are_told(monkeypatch, tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    (tmp_path / "fastestdet.onnx").mkdir()
+    (tmp_path / "twinlitenet.onnx").mkdir()
     monkeypatch.setenv("HF_HOME", str(tmp_path / "file"))
     monkeypatch.setenv("CFGEN_MODELS", str(tmp_path))
     lines = {line.split()[0]: line for line in told(capsys).splitlines() if line.startswith("  ")}
     assert "set, but a file is there, no folder: set it to what is, for weights" in lines["HF_HOME"]
-    assert "broken: a folder is in its place" in lines["fastestdet"]
+    assert "broken: a folder is in its place" in lines["twinlitenet"]
 
 
 def test_gpus_are_those_that_the_driver_names(monkeypatch, tmp_path, capsys):

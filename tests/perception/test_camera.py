@@ -296,5 +296,5 @@ def test_a_scene_whose_camera_is_a_mere_guess_is_refused_with_what_to_do():
     why = why_unsure({TOLD: told(0.06, 0.2)})
     assert why.startswith(f"{GUESSED}: what is drawn 12 m away may be off by 50% in size (at most 20%)")
     assert "--options horizon_row=... --options camera_height_m=..." in why
-    assert "things=fastestdet" in why
+    assert "--perception twinlitenet" in why
     assert why_unsure({TOLD: told(0.01, 0.2)}) == why_unsure({}) == why_unsure({TOLD: 3}) == ""

@@ -1,6 +1,5 @@
 """Networks from files: what they see, and every way in which a file can be wrong, as one line before work begins."""
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import hash_bytes
 from cfgen.models.files import FILES
-from cfgen.perception import networks
+from cfgen.perception import networks, road_users
 from cfgen.perception.networks import Layout, RoadNetwork, _whole
 from cfgen.perception.registry import create_perceiver
 from tests.benches import build_arguments, run
@@ -131,25 +130,29 @@ def test_a_build_with_a_bad_file_writes_nothing(real, folder, tmp_path, monkeypa
 def test_the_kept_file_is_taken_where_none_is_named(models, folder, monkeypatch):
     data = (models / "twinlitenet.onnx").read_bytes()
     monkeypatch.setattr("cfgen.perception.networks.kept", lambda *_: models / "twinlitenet.onnx")
-    assert create_perceiver("twinlitenet").identity == {"weights": hash_bytes(data)}
+    assert create_perceiver("twinlitenet").identity["weights"] == hash_bytes(data)
 
 
-def test_a_bad_file_of_things_is_one_line(models, folder, tmp_path):
-    options = {"path": str(models / "twinlitenet.onnx")}
-    with pytest.raises(InputError, match=r"'things': expected fastestdet.onnx .*get fastestdet .--from FILE"):
-        create_perceiver("twinlitenet", {**options, "things": "fastestdet"})
-    cut = tmp_path / "cut.onnx"
-    cut.write_bytes((models / "fastestdet.onnx").read_bytes()[:5000])
-    with pytest.raises(InputError, match="expected 998169 bytes, found 5000; get it with"):
-        create_perceiver("twinlitenet", {**options, "things": str(cut)})
+def test_who_finds_things_is_known_by_name():
+    assert create_perceiver("road-net").identity.keys() == {"weights", "things", "reading"}
+    assert create_perceiver("road-net", {"things": ""}).identity.keys() == {"weights", "reading"}
+    with pytest.raises(InputError, match=r"'things': expected fastestdet, or nothing .*found 'yolo'"):
+        create_perceiver("road-net", {"things": "yolo"})
 
 
-def test_vehicles_are_found_near_and_far_the_same_each_time(models, real, folder):
-    shutil.copy(models / "fastestdet.onnx", FILES["fastestdet"].place)
+def test_a_damaged_file_that_came_with_cfgen_is_one_line(tmp_path, monkeypatch):
+    cut = tmp_path / "fastestdet.onnx"
+    cut.write_bytes(road_users.FASTESTDET.read_bytes()[:5000])
+    monkeypatch.setattr(road_users, "FASTESTDET", cut)
+    with pytest.raises(
+        InputError, match=r"fastestdet.onnx: expected sha256:31cb.*5000 bytes; install cfgen again"
+    ):
+        create_perceiver("road-net")
+
+
+def test_vehicles_are_found_near_and_far_the_same_each_time(models, real):
     image = cv2.imread(str(real / "images" / "carnd_test1.jpg"))[:, :, ::-1].copy()
-    perceiver = create_perceiver(
-        "twinlitenet", {"path": str(models / "twinlitenet.onnx"), "things": "fastestdet"}
-    )
+    perceiver = create_perceiver("twinlitenet", {"path": str(models / "twinlitenet.onnx")})
     view = view_of(perceiver, image)
     assert set(perceiver.identity) == {"weights", "things"}
     assert view_of(perceiver, image).things == view.things

@@ -58,7 +58,7 @@ def test_only_what_is_asked_for_is_told_and_each_thing_once(yolox):
 
 
 def test_a_real_detector_sees_a_real_car_in_a_window(models, real):
-    detector = create_detector("onnx", {"path": str(models / "fastestdet.onnx")})
+    detector = create_detector("onnx")
     image = cv2.imread(str(real / "images" / CAR[0]))[..., ::-1]
     x0, y0, x1, y1 = window(CAR[1], image.shape)
     seen = detector.see(np.ascontiguousarray(image[y0:y1, x0:x1]))
@@ -129,10 +129,9 @@ def test_every_class_that_the_taxonomy_names_is_one_of_cocos():
     assert all(h.seen_as for h in TAXONOMY if h.refuse_unseen)
 
 
-def test_the_gate_is_on_record_for_every_case_and_resumes(models, real, tmp_path):
+def test_the_gate_is_on_record_for_every_case_and_resumes(real, tmp_path):
     out = tmp_path / "b"
-    option = f"path={models / 'fastestdet.onnx'}"
-    arguments = build_arguments(real, out, 3, "--detector", "onnx", "--detector-options", option)
+    arguments = build_arguments(real, out, 3, "--detector", "onnx")
     code, _, err = run(*arguments)
     assert code == 0, err
     gates = [g for case in open_benchmark(out) for g in case.record.gates if g.gate == "recognized"]
@@ -181,10 +180,9 @@ def test_names_of_another_world_are_told_before_anything_is_built(real, tmp_path
     assert classes_of(TAXONOMY.get("car_stopped"), OnnxDetector(str(weights), str(names), 96)) == ("car",)
 
 
-def test_a_missing_file_says_how_to_get_one(tmp_path, monkeypatch):
-    monkeypatch.setenv("CFGEN_MODELS", str(tmp_path))
-    with pytest.raises(InputError, match=r"detector 'onnx': option 'path': .*cfgen models get fastestdet"):
-        OnnxDetector()
+def test_a_missing_file_says_what_to_do(tmp_path):
+    with pytest.raises(InputError, match=r"detector 'onnx': option 'path': .*leave the option out"):
+        OnnxDetector(str(tmp_path / "gone.onnx"))
 
 
 def test_the_null_edit_is_not_looked_at():

@@ -302,7 +302,7 @@ def test_check_names_the_height(drive, tmp_path):
 
 def test_cars_of_a_real_drive_are_drawn_in_their_size(real, models):
     """HMB_3 states 1.5 m: eight frames over the drive draw real cars at 0.8 of their size, its lanes 4.3 m wide."""
-    views = Views.of(TwinLiteNet(str(models / "twinlitenet.onnx"), things=str(models / "fastestdet.onnx")))
+    views = Views.of(TwinLiteNet(str(models / "twinlitenet.onnx")))
     told, drawn = [], []
     for path in sorted((real / "udacity_hmb3" / "scenes").iterdir())[7::9]:
         folder = load_scene(path)

@@ -89,26 +89,34 @@ def test_others_are_not_backed(monkeypatch):
     assert scene_views(HEIGHT, ROW_45).provenance["name"] == "eyes"
 
 
-@pytest.mark.parametrize(("least", "by"), [(0.0, "road-net"), (2.0, "colour")])
-def test_a_build_by_default_tells_who_decided_in_every_case(tmp_path, monkeypatch, least, by):
+@pytest.mark.parametrize(
+    ("least", "told", "road"),
+    [(0.0, False, "network"), (2.0, False, "color heuristic"), (2.0, True, "annotated")],
+)
+def test_a_build_by_default_tells_whence_the_road_of_every_case_is_known(
+    tmp_path, monkeypatch, least, told, road
+):
     monkeypatch.setattr("cfgen.perception.views.SURE", least)
     monkeypatch.setattr("cfgen.perception.registry.DEFAULT", _DEFAULT)
     for name in ("rural_day_01", "street_morning_07"):
-        shutil.copytree(scenarios_dir() / "scenes" / name, tmp_path / "scenes" / name)
+        folder = tmp_path / "scenes" / name
+        shutil.copytree(scenarios_dir() / "scenes" / name, folder)
+        scene = json.loads((folder / "scene.json").read_text())
+        unknown = set() if told else {"drivable", "crossings", "lanes"}
+        kept = {key: value for key, value in scene.items() if key not in unknown}
+        (folder / "scene.json").write_text(json.dumps(kept))
     bench = tmp_path / "b"
     code, out, _ = run(
         *("build", "--n", "1", "--scenes", tmp_path / "scenes", "--out", bench, "--quiet", "--jobs", "1"),
-        *("--hazards", "cone_line,suitcase,cat,debris_tyres"),
     )
     assert code == 0
     [case] = Store(bench).cases()
-    told = case.provenance.report["perception"]
-    assert told["name"] == case.seen_by == by
+    perception = case.provenance.report["perception"]
+    assert perception["road"] == case.road_from == road
+    assert perception["name"] == ("colour" if road == "color heuristic" else "road-net")
     words = json.loads((bench / "build.json").read_text())["perception"]
-    weaker = "where it was unsure, in 1 of 1 cases, colour (the weaker test"
-    assert words.startswith("road-net")
-    assert (weaker in words) == (by == "colour")
+    assert words == f"road-net; road {road} in 1 of 1 cases"
     assert words in out
     assert run("bench", "verify", bench)[0] == 0
-    (bench / "perception" / told["file"]).unlink()
+    (bench / "perception" / perception["file"]).unlink()
     assert run("bench", "verify", bench)[0] == 1

@@ -33,8 +33,6 @@ MANIFEST = Path(__file__).parent / "manifest.yaml"
 RAW = "https://raw.githubusercontent.com"
 TIMEOUT = 30.0  # s
 MOST_BYTES = 32 << 20
-#: Cars and people tell of a camera's height and horizon.
-THINGS = ("--perception-options", "things=fastestdet")
 #: Where the git directory of a clone is: bare, plain, or either in a folder ``repo``.
 GIT_DIRECTORIES = ("", ".git", "repo", "repo/.git")
 
@@ -202,9 +200,7 @@ def import_commands(data_sets: dict[str, DataSet], names: Sequence[str], out: Pa
     sees enough to measure the rest."""
     command, eyes = ["cfgen", "scenes", "import", "image"], ["--perception", "twinlitenet"]
     return [
-        shlex.join(
-            [*command, str(out / name), "--out", f"{out}-scenes", *data_sets[name].options(), *eyes, *THINGS]
-        )
+        shlex.join([*command, str(out / name), "--out", f"{out}-scenes", *data_sets[name].options(), *eyes])
         for name in names
     ]
 

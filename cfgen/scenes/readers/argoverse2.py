@@ -1,7 +1,9 @@
 """Argoverse 2 sensor data set: Feather tables and JPEG frames."""
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +11,9 @@ from numpy.typing import NDArray
 from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.core.files import reading
 from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
+from cfgen.scenes.readers.road_map import RoadMap, between
 from cfgen.scenes.readers.sources import camera_names, is_visible, numbered_images, openers_below
-from cfgen.scenes.readers.traffic import ADVICE, Vehicles, calibrated, from_quaternion, lowered
+from cfgen.scenes.readers.traffic import ADVICE, MAP_ADVICE, Vehicles, calibrated, from_quaternion, lowered
 
 _FRONT = "ring_front_center"
 _POSES = "city_SE3_egovehicle.feather"
@@ -29,8 +32,9 @@ Column = NDArray[np.generic]
 class Argoverse2:
     """A log folder (with city_SE3_egovehicle.feather), or a split or folder above logs.
 
-    Images are undistorted already; vehicles of annotations.feather are told as traffic. The data set's ego origin is
-    the middle of the rear axle; axle_height_m brings it down to the road.
+    Images are undistorted already; vehicles of annotations.feather are told as traffic, and drivable areas, crossings
+    and lanes of map/log_map_archive_*.json as the road. The data set's ego origin is the middle of the rear axle;
+    axle_height_m brings it down to the road.
 
     Options: axle_height_m (0.33), cameras (the ring cameras there are; else ring_front_center,...).
     """
@@ -68,6 +72,7 @@ class Argoverse2:
             poses=poses,
             v=speeds_of(t, poses),
             traffic=self._traffic(folder / _BOXES, stamps, poses) if (folder / _BOXES).exists() else None,
+            road=_road(folder, (t, poses)),
         )
 
     def _traffic(self, path: Path, stamps: NDArray[np.int64], poses: NDArray[np.float64]) -> Vehicles:
@@ -110,6 +115,35 @@ class Argoverse2:
             camera = calibrated(name, (int(width), int(height)), k, camera_from_ego)
         times = (np.array([int(path.stem) for path in files]) - start) / 1e9
         return Stream(camera, times, files.__getitem__)
+
+
+def _road(folder: Path, ego: tuple[NDArray[np.float64], NDArray[np.float64]]) -> RoadMap | None:
+    """The log's own map, in the city frame of the poses; None where it has none."""
+    files = sorted((folder / "map").glob("log_map_archive_*.json"))
+    if not files:
+        return None
+    with reading(files[0], "drivable_areas, lane_segments and pedestrian_crossings", MAP_ADVICE):
+        content = json.loads(files[0].read_bytes())
+        lanes = [
+            (
+                *between(*(_points(lane[f"{side}_lane_boundary"]) for side in ("left", "right"))),
+                lane["lane_type"],
+            )
+            for lane in content["lane_segments"].values()
+        ]
+        crossings = content.get("pedestrian_crossings", {}).values()
+        edges = [[_points(crossing[edge]) for edge in ("edge1", "edge2")] for crossing in crossings]
+        return RoadMap(
+            files[0],
+            [(_points(area["area_boundary"]), ()) for area in content["drivable_areas"].values()],
+            [np.concatenate([first, second[::-1]]) for first, second in edges],
+            [(middle, width, "bicycle" if kind == "BIKE" else "traffic") for middle, width, kind in lanes],
+            ego,
+        )
+
+
+def _points(rows: list[dict[str, Any]]) -> NDArray[np.float64]:
+    return np.array([(row["x"], row["y"], row["z"]) for row in rows], float)
 
 
 def _feather(path: Path, advice: str = _AGAIN) -> dict[str, Column]:

@@ -4,7 +4,7 @@ import json
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.scenes.drive import Drive, Opener, Place, Stream, speeds_of
+from cfgen.scenes.readers.road_map import RoadMap
 from cfgen.scenes.readers.sources import keeps_left
-from cfgen.scenes.readers.traffic import ADVICE, Vehicles, calibrated, from_quaternion
+from cfgen.scenes.readers.traffic import ADVICE, MAP_ADVICE, Vehicles, calibrated, from_quaternion
 
 _FRONT = "CAM_FRONT"
 _TABLES = ("scene", "sample", "sample_data", "calibrated_sensor", "sensor", "ego_pose")
@@ -36,7 +37,8 @@ class NuScenes:
     """The data root with samples/, sweeps/ and v1.0-trainval/, v1.0-mini/ or v1.0-test/.
 
     Frames are the key frames and, where the files are there, the sweeps between them (12 Hz). Annotated vehicles are
-    told as traffic.
+    told as traffic, and where the map expansion is unpacked (maps/expansion/ or maps/), drivable areas, crossings and
+    lanes as the road.
 
     Options: version (needed when there are several), cameras (all; else like CAM_FRONT,CAM_FRONT_LEFT).
     """
@@ -112,6 +114,7 @@ class NuScenes:
             place=_ORIGINS.get(self._location(scene)),
             extra={"description": scene.get("description", "")} | keeps_left(self._location(scene)),
             traffic=traffic,
+            road=self._road(self._location(scene), (t, matrices)),
         )
 
     def _annotated(self) -> dict[str, list[Box]]:
@@ -154,6 +157,22 @@ class NuScenes:
             poses = from_quaternion(placed[:, 3:7], placed[:, :3])
             return Vehicles.of(ids, kinds, t, poses, sizes, [t for t, _ in samples], ego)
 
+    def _road(self, location: str, ego: tuple[np.ndarray, np.ndarray]) -> RoadMap | None:
+        """The map expansion of the scene's town, whose frame is that of its poses; None where it is not there."""
+        for folder in ("expansion", "."):
+            path = self._root / "maps" / folder / f"{location}.json"
+            if location and path.is_file():
+                areas, crossings, lanes = _map_layers(path)
+                up = np.array([0.0, 0.0, float(np.median(ego[1][:, 2, 3]))])  # the map is flat
+                return RoadMap(
+                    path,
+                    [(area + up, [hole + up for hole in holes]) for area, holes in areas],
+                    [crossing + up for crossing in crossings],
+                    [(middle + up, width, use) for middle, width, use in lanes],
+                    ego,
+                )
+        return None
+
     def _location(self, scene: Row) -> str:
         return str(self._logs.get(scene.get("log_token"), {}).get("location", ""))
 
@@ -173,6 +192,69 @@ class NuScenes:
     def _channel(self, row: Row) -> str:
         sensor = self._row("calibrated_sensor", row["calibrated_sensor_token"])["sensor_token"]
         return str(self._row("sensor", sensor)["channel"])
+
+
+@cache
+def _map_layers(path: Path) -> tuple[list[Any], list[Any], list[Any]]:
+    """Drivable areas with their holes, crossings and lanes of a town's map expansion; as :class:`RoadMap` has them."""
+    with reading(path, "a map expansion with node, polygon, drivable_area, ped_crossing, lane", MAP_ADVICE):
+        content = json.loads(path.read_bytes())
+        nodes = {node["token"]: (node["x"], node["y"], 0.0) for node in content["node"]}
+        polygons = {polygon["token"]: polygon for polygon in content["polygon"]}
+
+        def outline(tokens: list[str]) -> np.ndarray:
+            return np.array([nodes[token] for token in tokens], float).reshape(-1, 3)
+
+        areas = [
+            (
+                outline(polygons[token]["exterior_node_tokens"]),
+                [outline(hole["node_tokens"]) for hole in polygons[token]["holes"] if hole["node_tokens"]],
+            )
+            for area in content["drivable_area"]
+            for token in area["polygon_tokens"]
+        ]
+        crossings = [
+            outline(polygons[row["polygon_token"]]["exterior_node_tokens"]) for row in content["ped_crossing"]
+        ]
+        lanes = []
+        for lane in content["lane"]:
+            middle = _along(content["arcline_path_3"].get(lane["token"], []))
+            area = outline(polygons[lane["polygon_token"]]["exterior_node_tokens"])
+            length = float(np.hypot(*np.diff(middle[:, :2], axis=0).T).sum())
+            if length > 1.0:
+                width = _area(area) / length
+                use = "bicycle" if "BIKE" in str(lane.get("lane_type", "")) else "traffic"
+                lanes.append((middle, float(np.clip(width, 1.0, 10.0)), use))
+        return areas, [crossing for crossing in crossings if len(crossing)], lanes
+
+
+def _area(outline: np.ndarray) -> float:
+    """m² within a polygon (N, 3)."""
+    x, y = outline[:, 0] - outline[0, 0], outline[:, 1] - outline[0, 1]
+    return abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
+
+
+def _along(arcs: list[Row]) -> np.ndarray:
+    """(N, 3) m: points a metre apart along a lane's path of arcs and straight lines, turning as ``shape`` says (L left,
+    S straight, R right) at ``radius``, each as long as ``segment_length`` says."""
+    points: list[tuple[float, float, float]] = []
+    for arc in arcs:
+        x, y, heading = arc["start_pose"]
+        points.append((x, y, 0.0))
+        for turn, length in zip(arc["shape"], arc["segment_length"], strict=True):
+            curvature = {"L": 1.0, "S": 0.0, "R": -1.0}[turn] / arc["radius"]
+            steps = max(round(length), 1)
+            for _ in range(steps if length > 0 else 0):
+                step = length / steps
+                middle = heading + curvature * step / 2
+                chord = step * float(np.sinc(curvature * step / 2 / np.pi))
+                x, y, heading = (
+                    x + chord * np.cos(middle),
+                    y + chord * np.sin(middle),
+                    heading + curvature * step,
+                )
+                points.append((x, y, 0.0))
+    return np.array(points, float).reshape(-1, 3)
 
 
 def _table_folder(source: Path, version: str) -> Path:

@@ -111,6 +111,7 @@ _LEAST, _MOST = 0.3, (60.0, 6.0, 6.0)
 _FASTEST = 70.0
 #: What a reader says of damaged annotations.
 ADVICE = "get it again, or take it away to import without traffic"
+MAP_ADVICE = "get it again, or take it away to import without a map"
 
 
 @dataclass(frozen=True)
@@ -182,12 +183,12 @@ class Vehicles:
         t = self.t[order] - t0
         current = (t >= times[0] - _STEP_S) & (t <= _STEP_S)
         rows, numbers, t = order[current], numbers[current], t[current]
-        seen_from = np.linalg.inv(_ego_at(*self.ego, t0))
+        seen_from = np.linalg.inv(ego_at(*self.ego, t0))
         middle = self.middle[rows] @ seen_from[:3, :3].T + seen_from[:3, 3]
         forward = self.forward[rows] @ seen_from[:3, :3].T
         away = np.hypot(middle[:, 0], middle[:, 1])
         foot = middle[:, 2] - self.size[rows, 2] / 2
-        nearby = np.flatnonzero((away <= _REACH_M) & (np.abs(foot) <= _OFF_M + _SLOPE * away))
+        nearby = np.flatnonzero((away <= _REACH_M) & ~off_the_road(foot, away))
         flat = np.column_stack([middle[:, :2], np.arctan2(forward[:, 1], forward[:, 0])])
         each = np.split(nearby, np.flatnonzero(np.diff(numbers[nearby])) + 1) if len(nearby) else []
         return [
@@ -198,7 +199,12 @@ class Vehicles:
         ]
 
 
-def _ego_at(t: Array, poses: Array, t0: float) -> Array:
+def off_the_road(height: Array, away: Array) -> NDArray[np.bool_]:
+    """(N,) bool: what is on a road above or below: at ``height``, m, over that under the car, ``away`` m from it."""
+    return np.abs(height) > _OFF_M + _SLOPE * away
+
+
+def ego_at(t: Array, poses: Array, t0: float) -> Array:
     """(4, 4) world from the ego frame at ``t0``, as a scene that is cut there has it."""
     nearest = int(np.abs(t - t0).argmin())
     near = slice(max(nearest - 3, 0), nearest + 4)
