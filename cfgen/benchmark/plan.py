@@ -235,7 +235,7 @@ class BuildPlan:
                     reserve=rank,
                     look=look,
                     decel=decel,
-                    side=side,
+                    side=1 if side > 0 else -1,
                 )
             )
         return sorted(rows, key=lambda p: (p.slot, p.reserve))
