@@ -215,7 +215,7 @@ class BuildPlan:
 
             rest = sorted((h for h in survey.options if h != first and weights.get(h, 1.0) > 0), key=need)
             reserves = rest[: PLAN.reserves]
-            counts.update(dict.fromkeys(reserves, PLAN.reserve_share))  # type: ignore[arg-type]
+            counts.update(dict.fromkeys(reserves, PLAN.reserve_share))
             pairs += [(rank, i, h) for rank, h in enumerate([first, *reserves]) if h]
         models = {h.id: h.model for h in merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)}
         seen_looks = Counter(models.get(p.hazard_id) for p in planned)
