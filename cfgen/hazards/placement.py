@@ -372,7 +372,7 @@ class FreePlacements:
     ) -> Array:
         """Share of road on a strip from and to so far beyond the outer side of each, m."""
         y = (lateral + side * across)[:, None, None] + side[:, None, None] * np.linspace(*beyond, 5)
-        known = HALF_WIDTH_M - PLACEMENT.unknown_m + 1.0  # colours look no farther
+        known = HALF_WIDTH_M - PLACEMENT.unknown_m + 2.0  # colours look no farther
         y = y if self._road_is_told else np.clip(y, -known, known)
         at, y = np.broadcast_arrays(s[:, None, None] + np.array([-1.0, 0.0, 1.0])[:, None], y)
         return self._share("likely", at, y)
