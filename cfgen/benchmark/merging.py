@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.benchmark.folders import check_settings_match, open_store
-from cfgen.benchmark.plan import FILE, hash_of, shard_in
+from cfgen.benchmark.plan import FILE, append_surveys, hash_of, read_surveys, shard_in
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
 from cfgen.models.limits import FILE as LEDGER
@@ -44,6 +44,7 @@ def merge(out: Path, shards: Sequence[Path]) -> Store:
         for part in parts:
             _add(part, partial_dir)
         _check_answers(Store(partial_dir))
+        append_surveys(Store(partial_dir), read_surveys(parts[0]))
         with contextlib.suppress(OSError):
             shutil.rmtree(out / ".work", ignore_errors=True)
             out.rmdir()

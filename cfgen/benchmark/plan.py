@@ -215,7 +215,7 @@ class BuildPlan:
 
             rest = sorted((h for h in survey.options if h != first and weights.get(h, 1.0) > 0), key=need)
             reserves = rest[: PLAN.reserves]
-            counts.update(dict.fromkeys(reserves, PLAN.reserve_share))  # type: ignore[arg-type]
+            counts.update(dict.fromkeys(reserves, PLAN.reserve_share))
             pairs += [(rank, i, h) for rank, h in enumerate([first, *reserves]) if h]
         models = {h.id: h.model for h in merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)}
         seen_looks = Counter(models.get(p.hazard_id) for p in planned)
@@ -235,7 +235,7 @@ class BuildPlan:
                     reserve=rank,
                     look=look,
                     decel=decel,
-                    side=side,
+                    side=1 if side > 0 else -1,
                 )
             )
         return sorted(rows, key=lambda p: (p.slot, p.reserve))
@@ -281,6 +281,8 @@ def broken(store: Store) -> list[str]:
 
 def append_surveys(store: Store, surveys: Sequence[Survey]) -> None:
     """Keep them for when the build goes on."""
+    if not surveys:
+        return
     lines = [json.dumps([s.scene_id, s.reason, s.options], separators=(",", ":")) for s in surveys]
     store.work.mkdir(parents=True, exist_ok=True)
     with (store.work / "surveys.jsonl").open("a") as file:

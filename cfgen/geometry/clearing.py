@@ -70,8 +70,6 @@ def _poses(path: EgoPath, s: Array, lateral: Array) -> Array:
 def _contact(pose: Array, hazard: Placement, standing: Size) -> bool:
     x, y, theta = pose
     middle = x + _MIDDLE_M * np.cos(theta), y + _MIDDLE_M * np.sin(theta)
-    car, thing = (
-        box_corners(*at, size)[0, :4, :2].astype(np.float32)
-        for at, size in (((*middle, theta), _CAR), ((hazard.x, hazard.y, hazard.yaw), standing))
-    )
+    car = box_corners(*middle, theta, _CAR)[0, :4, :2].astype(np.float32)
+    thing = box_corners(hazard.x, hazard.y, hazard.yaw, standing)[0, :4, :2].astype(np.float32)
     return bool(cv2.intersectConvexConvex(car, thing)[0] > 0)

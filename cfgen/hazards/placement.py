@@ -254,9 +254,8 @@ class FreePlacements:
     def check(self, poses: Poses) -> Checked:
         """What the frame at t0 says against each pose."""
         x, y, heading = self.path.at(poses.s, poses.lateral)
-        length, width, height = (
-            poses.column(lambda h, side=side: getattr(h.size, side)) for side in ("length", "width", "height")
-        )
+        length = poses.column(lambda h: h.size.length)
+        width, height = poses.column(lambda h: h.size.width), poses.column(lambda h: h.size.height)
         corners = _boxes(x, y, heading + poses.yaw, length, width, height)
         boxes, in_view = boxes_px(self.camera, corners)
         feet, feet_valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
@@ -302,9 +301,7 @@ class FreePlacements:
 
     def _points(self, poses: Poses) -> tuple[Array, Array]:
         """(P, along, across) s and lateral, m, of points of the ground that each takes up."""
-        length, width = (
-            poses.column(lambda h, side=side: getattr(h.standing, side)) for side in ("length", "width")
-        )
+        length, width = poses.column(lambda h: h.standing.length), poses.column(lambda h: h.standing.width)
         along, across = ((np.arange(n) + 0.5) / n - 0.5 for n in PLACEMENT.points)
         u = length[:, None, None] * along[:, None]
         w = width[:, None, None] * across
@@ -375,6 +372,8 @@ class FreePlacements:
     ) -> Array:
         """Share of road on a strip from and to so far beyond the outer side of each, m."""
         y = (lateral + side * across)[:, None, None] + side[:, None, None] * np.linspace(*beyond, 5)
+        known = HALF_WIDTH_M - PLACEMENT.unknown_m + 2.0  # colours look no farther
+        y = y if self._road_is_told else np.clip(y, -known, known)
         at, y = np.broadcast_arrays(s[:, None, None] + np.array([-1.0, 0.0, 1.0])[:, None], y)
         return self._share("likely", at, y)
 

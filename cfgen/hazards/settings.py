@@ -81,7 +81,7 @@ class PlacementSettings:
     beside_m: tuple[float, float] = (0.4, 2.6)
     most_beside: float = 0.8
     #: Within so much of where colours are looked at, m, nothing is known of what lies beyond.
-    unknown_m: float = 2.2
+    unknown_m: float = 3.8
     along_m: tuple[float, float, float] = (20.0, 30.0, 40.0)
     #: Cells of the map of free placements, m along and across, and how far it reaches to either side and ahead, m;
     #: finer ones tell no more than a frame's pixels do. Points of a footprint that are looked up, along and across.

@@ -181,7 +181,9 @@ def test_whatever_else_breaks_in_a_case_is_recorded_there(scenes, tmp_path, monk
         monkeypatch.setattr(shopping, "run_gates", broken)
     elif where == "placement":
         free = shopping.FreePlacements
-        monkeypatch.setattr(free, "find", breaks_on(free.find, lambda _, hazard, *more, **named: hazard.id == BAD))
+        monkeypatch.setattr(
+            free, "find", breaks_on(free.find, lambda _, hazard, *more, **named: hazard.id == BAD)
+        )
     else:
         broken = breaks_on(builder.CaseBuilder._stored, lambda builder: builder.hazard.id == BAD)
         monkeypatch.setattr(builder.CaseBuilder, "_stored", broken)
@@ -282,17 +284,6 @@ def test_a_hazard_about_which_the_inpainter_breaks_is_left_out_and_told(scenes, 
     assert "IndexError: planted" in err
     with pytest.raises(IndexError):
         run(*arguments(scenes, tmp_path / "d", "--strict"))
-
-
-def test_a_nuisance_about_which_it_breaks_is_left_out_too(scenes, tmp_path, monkeypatch):
-    sound, out = Composite.can_draw, tmp_path / "b"
-    monkeypatch.setattr(
-        Composite, "can_draw", breaks_on(sound, lambda self, hazard: hazard.kind == "nuisance")
-    )
-    code, _, err = run(*arguments(scenes, out, "--controls", "nuisance", n=1))
-    assert code == 0, err
-    assert "nuisance" in Store(out).cases()[0].arms_missing
-    assert all(place.startswith("hazard ") for kind in built(out).faults for place in kind.places)
 
 
 def test_two_builds_of_one_folder_share_the_work_and_end_alike(scenes, clean, tmp_path):

@@ -47,7 +47,22 @@ def checkpoint(tmp_path, monkeypatch) -> Path:
 
 
 def arguments(scenes: Path, out: Path, *more) -> list:
-    fixed = ["build", "--n", 2, "--scenes", scenes, "--seed", 5, "--jobs", 1, "--quiet", "--out", out]
+    fixed = [
+        "build",
+        "--n",
+        2,
+        "--scenes",
+        scenes,
+        "--seed",
+        5,
+        "--jobs",
+        1,
+        "--quiet",
+        "--out",
+        out,
+        "--decel-band",
+        "1,6",
+    ]
     return [*fixed, "--hazards", "cone_line,work_barrier", *more]
 
 

@@ -145,7 +145,7 @@ def test_clear_ground_ends_at_the_verge():
 
 def beside(name: str, image=None):
     """Where the same object stands off the path."""
-    picture = drawn.road(half=3.2) if image is None else image
+    picture = drawn.road(half=4.0) if image is None else image
     h = harmless(TAXONOMY.get(name))
     return find_placements(drawn.scene(), picture, h, np.random.default_rng(0), ANYWHERE)
 

@@ -115,21 +115,6 @@ def test_a_file_where_a_folder_is_to_be_is_called_one(tmp_path: Path):
     assert file.read_text() == "mine"
 
 
-def test_an_arm_that_no_case_could_have_is_refused_and_not_left_out(tmp_path: Path):
-    own = tmp_path / "mine.yaml"
-    size = "size: {length: 1, width: 1, height: 1}"
-    own.write_text(f"hazards:\n  rock: {{name: a rock, model: boar, {size}}}\n")
-    asked = {"n": 1, "taxonomy": own, "taxonomy_only": True, "controls": "nuisance"}
-    with pytest.raises(
-        cfgen.InputError, match="--controls nuisance: the taxonomy has no harmless object; add"
-    ):
-        cfgen.build(tmp_path / "b", **asked)
-    own.write_text(own.read_text() + f"nuisances:\n  bag: {{name: a bag, {size}}}\n")
-    with pytest.raises(cfgen.InputError, match="nuisance: inpainter 'composite' can draw none of: bag"):
-        cfgen.build(tmp_path / "b", **asked)
-    assert not (tmp_path / "b").exists()
-
-
 # --- what comes back says what it is -------------------------------------------------------------------
 
 
