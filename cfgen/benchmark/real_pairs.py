@@ -13,7 +13,7 @@ from cfgen.core.files import stored_png
 from cfgen.core.hashing import derive_case_id, hash_json
 from cfgen.geometry.camera import ground_points
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
-from cfgen.metrics.kinematics import FRONT_M
+from cfgen.geometry.collision import FRONT_M
 from cfgen.records import Benchmark, Camera, Case, Hazard, Placement, Planned, Provenance, Scene, Size, Zone
 from cfgen.scenes.folder import SceneFolder, copy_scene, load_scene, scene_hash, write_scene
 from cfgen.scenes.pairs import ObstaclePair, PairsFile, load_pairs

@@ -10,26 +10,25 @@ from functools import lru_cache
 
 import numpy as np
 
-from cfgen.geometry.driving import GRIP, MAX_ACCEL, MAX_JERK, CarState, DrivenPlan, drive
+from cfgen.geometry.driving import GRIP, MAX_JERK, CarState, DrivenPlan, drive
 from cfgen.geometry.lens import Array
+from cfgen.geometry.path import travelled
+from cfgen.geometry.trajectory import headings
 from cfgen.records import PLAN_DT
 
-#: m by which plan and drive may differ, besides this share of the way on which the car can stop.
+#: m by which plan and drive may differ along the way, besides this share of the way on which the car can stop.
 _OFF_M, _OFF_SHARE = 2.0, 0.35
-#: m by which the plan may lie beside the line that is driven.
-_BESIDE_M = 1.0
 #: m that a plan may go backwards in all.
 _BACK_M = 1.5
-#: m by which waypoints may scatter about a smooth line, to its side (root of the mean square).
-_SCATTER_M = 0.3
+#: m by which waypoints may scatter about the line that is driven (root of the mean square, along or across): those
+#: rounded to 1 m do by 0.3.
+_SCATTER_M = 0.45
 #: Pushes to one side and then the other, m/s^2, and how many times a motion may change between them: a swerve out and
 #: back has two changes, and each overshoot adds one.
 _PUSH, _MOST_CHANGES = 2.5, 4
 #: A stand within less than this share of the way that the hardest braking takes is no braking, where the difference
 #: can be told from a wrong first speed, m.
 _STAND_SHARE, _STAND_M = 0.4, 0.4
-#: m/s in one step beyond what the engine gives: less is rounding; more, summed over the plan, is leaps.
-_SHAKE, _LEAP = 1.5, 2.0
 #: rad by which headings may lie beside the way on the mean, where the car goes so far in half a second, m.
 _ELSEWHERE, _GOING_M = 0.25, 0.5
 
@@ -40,22 +39,21 @@ def incoherent(plan: Array, start: CarState, driven: DrivenPlan | None = None) -
     Headings (N, 3), rad, are read where there are any. ``driven``: what :func:`drive` made of it, where that is known.
     """
     driven = drive(plan, start) if driven is None else driven
-    xy = np.vstack([np.zeros(2), np.asarray(plan, float)[:, :2]])
-    back = _backwards(xy, driven)
+    xy, line = np.vstack([np.zeros(2), np.asarray(plan, float)[:, :2]]), driven.line
+    back = _backwards(line, driven)
     if back > _BACK_M:
         return f"it goes {back:.0f} m backwards"
     ramp = GRIP / MAX_JERK
     stopping = start.speed * ramp / 2 + start.speed**2 / (2 * GRIP)
-    if driven.off_m > _OFF_M + _OFF_SHARE * stopping:
-        return f"a car that follows it is {driven.off_m:.0f} m off"
-    if way := _stands_at_once(xy, start):
+    off = float(np.abs(travelled(driven.poses) - travelled(line[1:])).max())
+    if off > _OFF_M + _OFF_SHARE * stopping:
+        return f"a car that follows it is {off:.0f} m off along its way"
+    if way := _stands_at_once(line, start):
         return f"it stands after {way:.1f} m from {start.speed:.0f} m/s"
     elsewhere = _elsewhere(xy, plan)
     if elsewhere > _ELSEWHERE:
         return f"its headings are {math.degrees(elsewhere):.0f} degrees beside its way"
-    deviation, scatter = _beside(xy, driven), _scatter(xy)
-    if deviation > _BESIDE_M:
-        return f"a car that follows it is {deviation:.1f} m beside it"
+    scatter = float(np.sqrt(((xy - line) ** 2).mean(axis=0)).max())
     if scatter > _SCATTER_M:
         return f"its waypoints scatter by {scatter:.1f} m"
     for name, pushes in (
@@ -65,12 +63,11 @@ def incoherent(plan: Array, start: CarState, driven: DrivenPlan | None = None) -
         changes = _changes(pushes)
         if changes > _MOST_CHANGES:
             return f"it goes {changes} times {name}"
-    leap = _leaps(xy)
-    return f"it leaps, by {leap:.0f} m/s more than an engine gives" if leap > _LEAP else ""
+    return ""
 
 
 def _backwards(xy: Array, driven: DrivenPlan) -> float:
-    """m of the steps that lead back, seen from the car that follows them."""
+    """m of the steps of the line that lead back, seen from the car that follows it."""
     heading = np.append(0.0, driven.poses[:-1, 2])
     forward = (np.diff(xy, axis=0) * np.column_stack([np.cos(heading), np.sin(heading)])).sum(axis=1)
     return float(-np.minimum(forward, 0.0).sum())
@@ -92,49 +89,17 @@ def _hardest(start: CarState, steps: int) -> float:
     return float(drive(np.zeros((steps, 2)), start).poses[-1, 0])
 
 
-def _leaps(xy: Array) -> float:
-    """m/s gained from step to step that no engine gives: places that are held and then jumped from.
-
-    The first step is left out: a plan may begin with the car's own place.
-    """
-    gained = np.diff(np.hypot(*np.diff(xy, axis=0).T)[1:]) / PLAN_DT
-    return float(np.maximum(gained - MAX_ACCEL * PLAN_DT - _SHAKE, 0.0).sum())
-
-
 def _elsewhere(xy: Array, plan: Array) -> float:
-    """rad between headings and the way, on the mean where the car moves; 0 where no heading is told (all are 0)."""
+    """rad between headings and the way, on the mean where the car moves; 0 where no heading is told (all are 0).
+
+    Headings that follow from the waypoints, as those do that cfgen fills in, are on their way however these scatter.
+    """
     step = xy[2:] - xy[:-2]
     moving = np.hypot(*step.T) > _GOING_M
     if np.shape(plan)[1] < 3 or not moving.any() or not np.any(theta := np.asarray(plan, float)[:-1, 2]):
         return 0.0
-    off = theta - np.arctan2(step[:, 1], step[:, 0])
-    return float(np.abs((off + math.pi) % (2 * math.pi) - math.pi)[moving].mean())
-
-
-def _beside(xy: Array, driven: DrivenPlan) -> float:
-    """m from the waypoint that lies farthest from the driven line to that line, continued straight on."""
-    line = np.vstack([np.zeros(3), driven.poses])
-    c, s = math.cos(line[-1, 2]), math.sin(line[-1, 2])
-    points = np.vstack([line[:, :2], line[-1, :2] + 1000.0 * np.array([c, s])])
-    start, step = points[:-1], np.diff(points, axis=0)
-    offset = xy[1:, None] - start
-    share = np.clip((offset * step).sum(-1) / np.maximum((step**2).sum(-1), 1e-12), 0, 1)
-    distances = np.hypot(*np.moveaxis(offset - share[..., None] * step, -1, 0)).min(axis=1)
-    return float(distances.max())
-
-
-def _scatter(xy: Array) -> float:
-    """Root of the mean square, m, of how far waypoints lie beside their neighbours' line, less what a bend explains."""
-    before, middle, after = xy[:-2], xy[1:-1], xy[2:]
-    chord = after - before
-    length = np.hypot(*chord.T)
-    moving = length > 0.5
-    if not moving.any():
-        return 0.0
-    offset = middle - before
-    cross = (chord[:, 0] * offset[:, 1] - chord[:, 1] * offset[:, 0])[moving] / length[moving]
-    bend = np.convolve(np.pad(cross, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
-    return float(np.sqrt(np.mean((cross - bend) ** 2)))
+    off = theta - np.array([np.arctan2(step[:, 1], step[:, 0]), headings(xy)[1:-1]])
+    return float(np.abs((off + math.pi) % (2 * math.pi) - math.pi).min(axis=0)[moving].mean())
 
 
 def _changes(pushes: Array) -> int:

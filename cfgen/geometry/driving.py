@@ -30,8 +30,13 @@ MAX_JERK = 20.0
 _Q_PLACE, _Q_SPEED, _R = 10.0, 10.0, 1.0
 _K_PLACE = math.sqrt(_Q_PLACE / _R)
 _K_SPEED = math.sqrt(_Q_SPEED / _R + 2 * _K_PLACE)
-#: Weight of squared jerk against squared metres at the waypoints, s^5: waypoints rounded to 0.1 m are no manoeuvre.
-_SMOOTH = 1e-4
+#: Weight of squared jerk against squared metres at the waypoints, s^6: waypoints rounded to 0.1 m are no manoeuvre.
+#: It grows tenfold with every so many m of noise in the waypoints: those rounded to 1 m are none, either.
+_SMOOTH, _NOISE_STEP, _MOST_STEPS = 1e-4, 0.08, 3
+#: Third differences of white noise are so many times as large as it: the root of 1 + 9 + 9 + 1.
+_THIRD = math.sqrt(20)
+#: A plan that goes less than this in a step, m, stands.
+_STANDS_M = 0.05
 #: Steps of the simulation in a step of the plan.
 _SUBSTEPS = 5
 _DT = PLAN_DT / _SUBSTEPS
@@ -72,6 +77,8 @@ class DrivenPlan:
         poses: (N, 3) x, y, theta on the plan's own grid, m and rad in the ego frame at t0: a plan that a car can drive.
         speed: (N + 1,) m/s at 0, 0.25 ... s. acceleration, lateral: (5 N,) m/s^2 along and to the left, every 0.05 s.
         off: (N,) m between plan and drive at the same time.
+        line: (N + 1, 2) m, from the origin on: the smooth line through the waypoints that is followed. line_speed:
+            (N + 1,) m/s on it. noise: m by which the waypoints scatter about a smooth motion.
     """
 
     poses: Array
@@ -79,6 +86,18 @@ class DrivenPlan:
     acceleration: Array
     lateral: Array
     off: Array
+    line: Array
+    line_speed: Array
+    noise: float
+
+    @property
+    def planned(self) -> Array:
+        """(N, 3) the plan itself, without its noise: m, and rad along its line, kept where it stands."""
+        step = np.diff(self.line, axis=0)
+        going = np.where(np.hypot(*step.T) > _STANDS_M, np.arange(len(step)), -1)
+        last = np.maximum.accumulate(going)
+        heading = np.where(last < 0, 0.0, np.arctan2(step[last, 1], step[last, 0]))
+        return np.column_stack([self.line[1:], heading])
 
     @property
     def off_m(self) -> float:
@@ -92,7 +111,11 @@ def drive(plan: Array, start: CarState) -> DrivenPlan:
     The car does not reverse. The plan's own headings are not looked at.
     """
     xy = np.vstack([np.zeros(2), np.asarray(plan, float)[:, :2]])
-    place, velocity, acceleration = (matrix @ xy for matrix in _smoothing(len(xy)))
+    noise = scatter(xy)
+    steps = min(math.floor(noise / _NOISE_STEP), _MOST_STEPS)
+    line, line_velocity, place, velocity, acceleration = (
+        matrix @ xy for matrix in _smoothing(len(xy), steps)
+    )
     reference = np.hstack([place, velocity, acceleration]).tolist()
     states = np.array(_followed(reference, start))
     grid = states[_SUBSTEPS - 1 :: _SUBSTEPS]
@@ -102,12 +125,27 @@ def drive(plan: Array, start: CarState) -> DrivenPlan:
         acceleration=states[:, 4],
         lateral=states[:, 5],
         off=np.hypot(*(grid[:, :2] - xy[1:]).T),
+        line=line,
+        line_speed=np.hypot(*line_velocity.T),
+        noise=noise,
     )
 
 
+def scatter(xy: Array) -> float:
+    """m by which points (N, 2), evenly apart in time, scatter about a smooth motion: the noisier of the two axes.
+
+    By their third differences, of which a car's own motion has hardly any. The first point is left out: a plan may
+    begin at a speed that the car does not have.
+    """
+    if len(xy) < 6:
+        return 0.0
+    return float(math.sqrt(math.pi / 2) * np.abs(np.diff(xy[1:], 3, axis=0)).mean(axis=0).max() / _THIRD)
+
+
 @lru_cache(maxsize=32)
-def _smoothing(n: int) -> tuple[Array, Array, Array]:
-    """From ``n`` points to place, velocity and acceleration (5 (n - 1), n) at the start of every simulated step.
+def _smoothing(n: int, steps: int) -> tuple[Array, ...]:
+    """From ``n`` points to place and velocity (n, n) there, and to place, velocity and acceleration (5 (n - 1), n) at
+    simulated steps.
 
     A cubic spline with a penalty on jerk: motion at constant acceleration passes unchanged.
     """
@@ -115,9 +153,11 @@ def _smoothing(n: int) -> tuple[Array, Array, Array]:
     knots = np.concatenate([[t[0]] * 3, t, [t[-1]] * 3])
     basis = BSpline(knots, np.eye(n + 2), 3)
     design, jerk = basis(t), basis.derivative(3)(t[:-1] + PLAN_DT / 2)
-    fit = np.linalg.solve(design.T @ design + _SMOOTH * PLAN_DT * jerk.T @ jerk, design.T)
+    weight = _SMOOTH * 10**steps
+    fit = np.linalg.solve(design.T @ design + weight * PLAN_DT * jerk.T @ jerk, design.T)
     fine = _DT * np.arange(_SUBSTEPS * (n - 1))
-    return basis(fine) @ fit, basis.derivative(1)(fine) @ fit, basis.derivative(2)(fine) @ fit
+    slope = basis.derivative(1)
+    return design @ fit, slope(t) @ fit, basis(fine) @ fit, slope(fine) @ fit, basis.derivative(2)(fine) @ fit
 
 
 def _followed(reference: list[list[float]], start: CarState) -> list[tuple[float, ...]]:

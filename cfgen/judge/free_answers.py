@@ -141,7 +141,7 @@ def _slow(base: Baseline, _: Target) -> np.ndarray:
 
 def _to(side: int) -> Callable[[Baseline, Target], np.ndarray]:
     def move(base: Baseline, target: Target) -> np.ndarray:
-        clear = target.lateral + side * (target.half_width + 1.9)
+        clear = target.passed_at + side * (target.half_width + 1.9)
         return base.follow(base.s, base.offset(base.s, max(3.0, side * clear) * side, target.near - 3.0))
 
     return move

@@ -10,10 +10,21 @@ from cfgen.core.files import FrameFile, FrameLike
 from cfgen.core.network import current
 from cfgen.geometry.driving import CarState
 from cfgen.perception.view import SceneView
-from cfgen.records import Camera, JudgeRun, Plan, Verdict
+from cfgen.records import Camera, JudgeRun, Plan, Polygon, Verdict
 
 #: under which verdicts speak of the planner's words
 ANSWER_NAMES = ("original answer", "modified answer")
+
+
+@dataclass(frozen=True)
+class PastFrame:
+    """Both versions of a front frame, (H, W, 3) uint8 RGB, at ``t``, s before t0, and the camera then, which takes
+    points of the ego frame at t0."""
+
+    t: float
+    original: np.ndarray
+    modified: np.ndarray
+    camera: Camera
 
 
 @dataclass(frozen=True)
@@ -23,8 +34,9 @@ class JudgeItem:
     ``key`` is opaque and only routes the answer. ``original`` and ``modified`` are the two frames; images are
     (H, W, 3) uint8 RGB. ``bev``, ``speed`` and ``delta`` are drawn from the two plans by :mod:`cfgen.render`.
     ``camera`` is the front camera of both frames, ``start`` the car at t0, ``road`` what perception saw in the original
-    frame, where that was kept; these and the plans serve judges that measure (offline) and are not shown to language
-    models.
+    frame, where that was kept, ``drivable`` where the scene says that cars may drive, polygons (P, 2) m in the ego frame
+    at t0; ``past`` gives the front frames before t0 that the version changes, from which a judge that measures knows
+    how the change moves. These and the plans serve judges that measure (offline) and are not shown to language models.
     """
 
     key: str
@@ -40,6 +52,8 @@ class JudgeItem:
     camera: Camera
     start: CarState | None = None
     road: SceneView | None = None
+    drivable: tuple[Polygon, ...] | None = None
+    past: Callable[[], Sequence[PastFrame]] = tuple
 
     @property
     def answers(self) -> dict[str, str]:

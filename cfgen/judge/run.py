@@ -23,12 +23,14 @@ from cfgen.core.progress import Progress
 from cfgen.core.sanitize import plain_text
 from cfgen.judge.combine import combine, faulted
 from cfgen.judge.containment import judge_each
-from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
+from cfgen.judge.protocol import Judge, JudgeItem, PastFrame, RubricId, VerdictKey, asked_now
 from cfgen.judge.registry import create_judge
+from cfgen.judge.settings import CHANGE
 from cfgen.judge.stored_verdicts import scored_as
 from cfgen.options import ALL, DEFAULT_RUBRIC, NOBODY, JudgeOptions, JudgingOptions
 from cfgen.records import (
     Calibration,
+    Case,
     Fault,
     JudgeRun,
     Plan,
@@ -264,26 +266,41 @@ def judge_item(inputs: RolloutInputs, question: RolloutInput, before: Rollout, a
     """
     if before.plan is None or after.plan is None:
         raise InputError(f"case '{question.case.case_id}': nothing to judge, a rollout holds no plan")
-    original, modified = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
+    texts, plans = ([plain_text(r.text)[0] for r in (before, after)], [_plain(before.plan), _plain(after.plan)])
+    key = f"{question.case.case_id}.{question.repeat}"
+    return item_of(inputs, question.case, frame_in(question.arm), key, texts, plans)
+
+
+def item_of(
+    inputs: RolloutInputs, case: Case, arm: str, key: str, texts: Sequence[str], plans: Sequence[Plan]
+) -> JudgeItem:
+    """The judge's inputs: what an arm of a case shows, and the words and plans for the original and for it.
+
+    Raises:
+        InputError: the case's or the scene's files are damaged.
+    """
+    original, modified = (np.array(plan.waypoints) for plan in plans)
     try:
-        frames = [inputs.front_file(question.case, arm) for arm in ("original", frame_in(question.arm))]
-        camera = inputs.front_camera(question.case)
+        frames = [inputs.front_file(case, version) for version in ("original", arm)]
+        camera = inputs.front_camera(case)
     except StoreError as error:
         raise InputError(str(error)) from error
     return JudgeItem(
-        key=f"{question.case.case_id}.{question.repeat}",
+        key=key,
         original=frames[0],
         modified=frames[1],
         bev=bev(original, modified),
         speed=speed_plot(original, modified),
         delta=delta_table(original, modified),
-        original_text=plain_text(before.text)[0],
-        modified_text=plain_text(after.text)[0],
-        original_plan=_plain(before.plan),
-        modified_plan=_plain(after.plan),
+        original_text=texts[0],
+        modified_text=texts[1],
+        original_plan=plans[0],
+        modified_plan=plans[1],
         camera=camera,
-        start=inputs.start(question.case),
-        road=inputs.road(question.case),
+        start=inputs.start(case),
+        road=inputs.road(case),
+        drivable=inputs.drivable(case),
+        past=lambda: [PastFrame(*frame) for frame in inputs.past(case, arm, -CHANGE.past_s)],
     )
 
 

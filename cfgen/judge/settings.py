@@ -23,14 +23,23 @@ class ChangeSettings:
     least_body: float = 0.15
     #: m: beyond it a pixel row spans too much road to place anything
     farthest_m: float = 150.0
+    #: s before t0 from which on history frames tell how it moves; longer: what set out late counts as slower
+    past_s: float = 1.05
+    least_span_s: float = 0.2
+    #: of the change's 95th percentile: what differs strongly; share of a row or column that makes it part of the change
+    strong_share: float = 0.2
+    strong_line: float = 0.05
+    #: px by which a change's edges are uncertain, m/s below which it stands whatever pixels say, and share by which its
+    #: distance is uncertain; lower: what stands seems to move along the line of sight
+    foot_px: float = 3.0
+    least_mps: float = 0.5
+    distance_share: float = 0.12
 
 
 @dataclass(frozen=True)
 class MotionSettings:
     """How two plans are told apart and held against a place; tuned on the tuning half of ``scenarios/probes``."""
 
-    #: m to either side of the rear axle's path: a passenger car
-    half_car_m: float = 0.95
     #: below these, two plans look alike on the plots: m along, as a share of the way, m beside, m/s
     same_along_m: float = 0.8
     same_along_share: float = 0.015
@@ -46,8 +55,12 @@ class MotionSettings:
     #: m passed closer to the place that make it turning towards, with more than `arrival_turning` of its speed left
     towards_m: float = 0.5
     arrival_turning: float = 0.3
-    #: share of its speed left on contact that makes braking too late
-    arrival: float = 0.6
+    #: share of the original's speed left on contact, and s of delay there, that make braking too late: 0.9 and 0.03 s
+    #: are left of braking in the last moment, 0.9 and 0.15 s of shedding a tenth early
+    arrival: float = 0.85
+    delay_s: float = 0.1
+    #: m/s: slower at its end a plan comes no nearer
+    stands_mps: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -59,6 +72,8 @@ class DrivableSettings:
     farthest_m: float = 50.0
     #: m beside the original way that are as good as on it
     beside_m: float = 1.5
+    #: m nearer to its way at which there must be no road, either, and beyond the polygons of a map: shoulder and verge
+    verge_m: float = 1.5
     #: share of the ground under the car seen as road: off it, and, on the original way, known to be seen
     off_road: float = 0.15
     on_road: float = 0.7

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_record
 from cfgen.core.progress import Progress
-from cfgen.geometry.driving import CarState
 from cfgen.judge.containment import judge_each
 from cfgen.judge.free_answers import FreeAnswer, Half, cases_for, free_answers, unfit
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey, asked_now
+from cfgen.judge.run import item_of
 from cfgen.metrics.agreement import comparison
 from cfgen.planners.answer import to_plan
 from cfgen.planners.protocol import Observation, Truth
@@ -38,9 +36,6 @@ from cfgen.records import (
     Verdict,
 )
 from cfgen.records.judge_validation import FREE
-from cfgen.render.bev import bev
-from cfgen.render.delta import delta_table
-from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.storage.store import Store
 
@@ -244,22 +239,7 @@ def _item(inputs: RolloutInputs, probe: Probe) -> JudgeItem:
     else:
         texts = known_answers(inputs, case, spec)
     (before_text, before), (after_text, after) = map(to_plan, texts)
-    first, second = np.array(before.waypoints), np.array(after.waypoints)
-    return JudgeItem(
-        key=probe.kind,
-        original=inputs.front_file(case, "original"),
-        modified=inputs.front_file(case, spec.arm),
-        bev=bev(first, second),
-        speed=speed_plot(first, second),
-        delta=delta_table(first, second),
-        original_text=before_text,
-        modified_text=after_text,
-        original_plan=before,
-        modified_plan=after,
-        camera=inputs.front_camera(case),
-        start=CarState.of(history),
-        road=inputs.road(case),
-    )
+    return item_of(inputs, case, spec.arm, probe.kind, (before_text, after_text), (before, after))
 
 
 # --- what came back ---------------------------------------------------------------------------------------

@@ -1,104 +1,18 @@
 """What a plan does about a hazard when a car drives it: how near it comes, when, and how hard it brakes.
 
-The ego is a box around its rear axle, the hazard a box that moves with its own velocity; both in the ego frame at t0.
+The car is the simulated one of :mod:`cfgen.geometry.collision`, the hazard stands or moves as it was placed.
 """
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
+from cfgen.geometry.collision import CLEAR_M, FRONT_M, Footprint, Track, beside, passage
 from cfgen.geometry.frames import interpolate
 from cfgen.geometry.path import travelled
 from cfgen.geometry.trajectory import speeds
 from cfgen.records import PLAN_DT, Case, Motion, Placement
 
-#: Ego body: m behind and ahead of the rear axle, and half its width.
-REAR_M, FRONT_M, HALF_WIDTH_M = 1.0, 3.8, 0.95
-#: Steps into which a step of the plan is cut.
-_CUT = 5
-_EGO = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * HALF_WIDTH_M
-_EGO[:, 0] = [-REAR_M, FRONT_M, FRONT_M, -REAR_M]
-
-
-@dataclass(frozen=True)
-class Track:
-    """Poses (T, 3) of a plan at ``t`` (T,), 0.05 s apart, from the origin at t = 0 on."""
-
-    t: np.ndarray
-    poses: np.ndarray
-
-    @classmethod
-    def of(cls, plan: np.ndarray) -> Self:
-        """Of a plan (N, 3), 0.25 s apart, between its waypoints as :func:`cfgen.geometry.frames.interpolate`."""
-        n = len(plan)
-        t = PLAN_DT / _CUT * np.arange(_CUT * n + 1)
-        poses = interpolate(PLAN_DT * np.arange(n + 1), np.vstack([np.zeros(3), plan]), t)
-        return cls(t, poses)
-
-
-def smallest_gap(track: Track, placement: Placement) -> float:
-    """m between the boxes at their nearest, 0 when they touch; at all times, not at samples of them.
-
-    Seen from the ego, the hazard's box sweeps a convex region from one time to the next; the gap is that to the region.
-    Exact where neither turns; a turn of the ego within 0.05 s moves the region by millimetres.
-    """
-    ego, corners = _EGO[None], _seen_from_ego(track, placement)
-    start, end = corners[:-1], corners[1:]
-    ways = np.stack([start, end], axis=2)  # (T - 1, corner, from and to, 2)
-    sides = np.concatenate([_sides(start), _sides(end), ways], axis=1)
-    own = np.broadcast_to(_sides(ego), (len(start), 4, 2, 2))
-    if _touch(ego, np.concatenate([start, end], axis=1), np.concatenate([own, sides], axis=1)):
-        return 0.0
-    return float(min(_corners_to_sides(ego, sides), _corners_to_sides(corners, _sides(ego))))
-
-
-def beside(track: Track, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
-    """(T,) m ahead of the ego's nose to the hazard's near end and (T,) m between their sides, in the ego's axes.
-
-    The first is 0 or less while the ego is alongside, and infinite once it has passed.
-    """
-    forward, lateral = np.moveaxis(_seen_from_ego(track, placement), -1, 0)
-    room = np.maximum(lateral.min(axis=1), -lateral.max(axis=1)) - HALF_WIDTH_M
-    return np.where(forward.max(axis=1) < -REAR_M, np.inf, forward.min(axis=1) - FRONT_M), room
-
-
-def _seen_from_ego(track: Track, placement: Placement) -> np.ndarray:
-    """(T, 4, 2) corners in order of the hazard's box, ahead and to the left of the ego's rear axle."""
-    half = np.array([placement.size.length, placement.size.width]) / 2
-    local = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half
-    c, s = np.cos(placement.yaw), np.sin(placement.yaw)
-    middle = np.column_stack([placement.x + placement.vx * track.t, placement.y + placement.vy * track.t])
-    offset = (middle - track.poses[:, :2])[:, None] + local @ np.array([[c, s], [-s, c]])
-    c, s = np.cos(track.poses[:, 2]), np.sin(track.poses[:, 2])
-    return offset @ np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], axis=1)
-
-
-def _sides(box: np.ndarray) -> np.ndarray:
-    """(T, 4, 2, 2) from corner to corner of boxes (T, 4, 2)."""
-    return np.stack([box, np.roll(box, -1, axis=1)], axis=2)
-
-
-def _touch(a: np.ndarray, b: np.ndarray, sides: np.ndarray) -> bool:
-    """Whether any two convex hulls of points (T, N, 2) overlap: no normal of ``sides`` (T, S, 2, 2) separates them."""
-    along = sides[:, :, 1] - sides[:, :, 0]
-    normals = np.stack([-along[..., 1], along[..., 0]], axis=-1)
-    p, q = (np.einsum("tsc,tnc->tsn", normals, np.broadcast_to(x, (len(b), *x.shape[1:]))) for x in (a, b))
-    separate = (p.max(axis=2) < q.min(axis=2)) | (q.max(axis=2) < p.min(axis=2))
-    return bool((~separate.any(axis=1)).any())
-
-
-def _corners_to_sides(points: np.ndarray, sides: np.ndarray) -> float:
-    """Smallest distance of points (T, N, 2) to lines between two points (T, S, 2, 2); either T may be 1."""
-    step = (sides[:, :, 1] - sides[:, :, 0])[:, None]
-    offset = points[:, :, None] - sides[:, None, :, 0]
-    along = np.clip((offset * step).sum(-1) / np.maximum((step**2).sum(-1), 1e-18), 0.0, 1.0)
-    return float(np.sqrt((((offset - along[..., None] * step) ** 2).sum(-1)).min()))
-
-
-# --- kinematics --------------------------------------------------------------------------------
-# What a plan does about a hazard, measured from the trajectory itself.
-#
 # Give it drives (:func:`cfgen.geometry.driving.drive`), not plans as they were drawn: a plan can do what no car can. A
 # plan (N, 3) ends at its own horizon, N steps of 0.25 s; nothing is known, and nothing is measured, beyond it.
 
@@ -118,7 +32,8 @@ class Encounter:
 
     Attributes:
         min_gap_m: smallest distance between the two boxes at any time; 0 when they touch.
-        ttc_s: smallest time to contact if both kept their velocities; None when they are never on course for it, 0
+        impact_speed: m/s between the two when they touch; 0 when they never do. contact_s: when, s; None: never.
+        ttc_s: smallest time to collision if both kept their velocities; None when they are never on course for it, 0
             when they touch.
         required_decel: constant deceleration from t0 that stops short of it, m/s^2, as placed.
         planned_decel: hardest deceleration in the plan, m/s^2.
@@ -129,6 +44,8 @@ class Encounter:
     """
 
     min_gap_m: float
+    impact_speed: float
+    contact_s: float | None
     ttc_s: float | None
     required_decel: float
     planned_decel: float
@@ -141,24 +58,31 @@ class Encounter:
 
     @property
     def collides(self) -> bool:
-        return self.min_gap_m == 0.0
+        return self.contact_s is not None
+
+    @property
+    def response_due(self) -> bool:
+        """Of the original plan's encounter: it comes so near that there is something to respond to."""
+        return self.min_gap_m < CLEAR_M
 
 
 def encounter(plan: np.ndarray, placement: Placement) -> Encounter:
     """Measure ``plan`` (N, 3), m and rad in the ego frame at t0, against a hazard."""
-    track, v = Track.of(plan), speeds(plan)
-    gap, (forward, room) = smallest_gap(track, placement), beside(track, placement)
+    track, v, footprint = Track.of(plan), speeds(plan), Footprint.of(placement)
+    met, (forward, room) = passage(track, footprint), beside(track, footprint)
     accel = np.gradient(v, PLAN_DT)
     jerk = float(np.abs(np.gradient(accel, PLAN_DT)).max())
     heading = np.unwrap(np.append(0.0, plan[:, 2]))
     lateral = float(np.abs(v * np.gradient(heading, PLAN_DT)).max())
     passing = forward <= 0
     return Encounter(
-        min_gap_m=gap,
-        ttc_s=0.0 if gap == 0 else _time_to_contact(forward, room, v, track, placement),
+        min_gap_m=met.min_gap_m,
+        impact_speed=met.impact_speed,
+        contact_s=met.contact_s,
+        ttc_s=met.ttc_s,
         required_decel=placement.required_decel,
         planned_decel=hardest_braking(v),
-        stops_short=bool(v[-1] < STOPPED and not passing.any() and gap > 0),
+        stops_short=bool(v[-1] < STOPPED and not passing.any() and met.avoided),
         lateral_clearance_m=float(room[passing].min()) if passing.any() else None,
         lateral_accel=lateral,
         jerk=jerk,
@@ -193,8 +117,8 @@ def responds(original: np.ndarray, modified: np.ndarray, placement: Placement) -
     leaves more room. The same question can be asked of every control arm, where nothing stands there.
     """
     n = min(len(original), len(modified))
-    tracks = [Track.of(plan[:n]) for plan in (original, modified)]
-    (forward, room), (ahead_now, room_now) = (beside(track, placement) for track in tracks)
+    tracks, footprint = [Track.of(plan[:n]) for plan in (original, modified)], Footprint.of(placement)
+    (forward, room), (ahead_now, room_now) = (beside(track, footprint) for track in tracks)
     passing, passing_now = forward <= 0, ahead_now <= 0
     until = n
     if passing.any():
@@ -221,26 +145,13 @@ def displacement_errors(plan: np.ndarray, logged: Motion) -> tuple[float, float]
     return float(error.mean()), float(error[-1])
 
 
-def _time_to_contact(
-    forward: np.ndarray, room: np.ndarray, v: np.ndarray, track: Track, placement: Placement
-) -> float | None:
-    """Smallest gap over closing speed, in the ego's axes, while the hazard is in the ego's track ahead."""
-    v = np.interp(track.t, PLAN_DT * np.arange(len(v)), v)
-    heading = track.poses[:, 2]
-    closing = v - (np.cos(heading) * placement.vx + np.sin(heading) * placement.vy)
-    on_course = (room < 0) & (closing > 0.1) & np.isfinite(forward)
-    if not on_course.any():
-        return None
-    return float((np.maximum(forward[on_course], 0.0) / closing[on_course]).min())
-
-
 # --- plans -------------------------------------------------------------------------------------
 # The metrics that ship: what the modified plan does when it is driven, by itself and against the original.
 
 
 def smallest_gap_m(original: np.ndarray, modified: np.ndarray, placement: Placement, case: Case) -> float:
     """Smallest distance between the car and what stands there, to the plan's end."""
-    return smallest_gap(Track.of(modified), placement)
+    return passage(Track.of(modified), Footprint.of(placement)).min_gap_m
 
 
 def hardest_braking_ms2(

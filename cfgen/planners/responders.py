@@ -17,6 +17,7 @@ from typing import Self
 import numpy as np
 
 from cfgen.core.errors import InputError
+from cfgen.geometry.collision import FRONT_M
 from cfgen.geometry.frames import interpolate
 from cfgen.geometry.path import EgoPath, path_of_plan, travelled
 from cfgen.geometry.trajectory import headings, resample
@@ -30,7 +31,10 @@ TIMES = PLAN_DT * np.arange(PLAN_STEPS + 1)
 
 @dataclass(frozen=True)
 class Target:
-    """An object seen from the path: its near side ``near``, its middle's offset ``lateral`` and half width, m."""
+    """An object seen from the path: its near side ``near``, its middle's offset ``lateral`` and half width, m.
+
+    ``moves``: m to the left until the undisturbed drive comes to it.
+    """
 
     near: float
     far: float
@@ -38,6 +42,7 @@ class Target:
     half_width: float
     zone: str
     height: float
+    moves: float = 0.0
 
     @classmethod
     def of(cls, placement: Placement, base: "Baseline") -> Self:
@@ -48,6 +53,8 @@ class Target:
         xy = corners @ np.array([[c, s], [-s, c]]) + (placement.x, placement.y)
         along, offsets = base.path.locate(xy)
         low, high = float(offsets.min()), float(offsets.max())
+        then = placement.at(float(np.interp(along.min() - FRONT_M, base.s, TIMES)))
+        (_, now), (_, later) = (base.path.locate((p.x, p.y)) for p in (placement, then))
         return cls(
             float(along.min()),
             float(along.max()),
@@ -55,17 +62,23 @@ class Target:
             (high - low) / 2,
             placement.zone,
             placement.size.height,
+            float(later - now),
         )
 
     @property
     def free_side(self) -> int:
         """+1 when passing on the left is shorter, else -1."""
-        return -1 if self.lateral > 0 else 1
+        return -1 if self.passed_at > 0 else 1
+
+    @property
+    def passed_at(self) -> float:
+        """Its middle's offset when the undisturbed drive comes to it, m to the left."""
+        return self.lateral + self.moves
 
     @property
     def clear_offset(self) -> float:
         """How far beside the path the car has to be to pass it with a gap, m to the left."""
-        return self.lateral + self.free_side * (self.half_width + SCRIPTED.half_car_m + SCRIPTED.gap_m)
+        return self.passed_at + self.free_side * (self.half_width + SCRIPTED.half_car_m + SCRIPTED.gap_m)
 
 
 @dataclass(frozen=True)
@@ -89,7 +102,7 @@ class Baseline:
     def reaches(self, target: Target, before_s: float = TIMES[-1]) -> bool:
         """Whether the undisturbed drive comes to the object within ``before_s``, close enough to touch it."""
         in_time = np.interp(before_s, TIMES, self.s) > target.near
-        return bool(in_time) and abs(target.lateral) < target.half_width + SCRIPTED.half_car_m
+        return bool(in_time) and abs(target.passed_at) < target.half_width + SCRIPTED.half_car_m
 
     def follow(self, s: np.ndarray | None = None, lateral: np.ndarray | float = 0.0) -> np.ndarray:
         """Waypoints (24, 3) at ``s`` (25,) along the path and ``lateral`` beside it."""
@@ -103,8 +116,8 @@ class Baseline:
         return self.follow(self._braked(SCRIPTED.reaction_s, self.speed**2 / (2 * room)))
 
     def brake_after(self, target: Target) -> np.ndarray:
-        """Brake only when a tenth of the speed can still be shed before the object."""
-        start = float(np.interp(target.near, self.s, TIMES)) - 0.1 * self.speed / SCRIPTED.hard_brake
+        """Brake only when a tenth of the speed can still be shed before the nose touches the object."""
+        start = float(np.interp(target.near - FRONT_M, self.s, TIMES)) - 0.1 * self.speed / SCRIPTED.hard_brake
         return self.follow(self._braked(max(start, 0.0), SCRIPTED.hard_brake))
 
     def speed_up(self, _: Target) -> np.ndarray:
@@ -113,7 +126,7 @@ class Baseline:
     def steer_at(self, target: Target) -> np.ndarray:
         """Line up with the object and hurry."""
         s = self.s + 0.5 * 0.8 * TIMES**2
-        return self.follow(s, self.offset(s, target.lateral, target.near))
+        return self.follow(s, self.offset(s, target.passed_at, target.near))
 
     def steer_round(self, target: Target) -> np.ndarray:
         """Pass on the nearer free side and stay there, at the same speed."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import secrets
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,13 +18,14 @@ from cfgen.core.faults import contained
 from cfgen.core.files import FrameLike, check_version, png_bytes, read_json, read_record, write_bytes
 from cfgen.core.hashing import canonical_json, derive_seed
 from cfgen.core.progress import Progress
-from cfgen.geometry.camera import resized
+from cfgen.geometry.camera import angles, at_pose, centre, mounted, resized
 from cfgen.geometry.driving import CarState
+from cfgen.geometry.frames import pose_at
 from cfgen.perception.view import SceneView
 from cfgen.planners.outputs import EXPORTS, token_of
 from cfgen.planners.protocol import Observation, Requirements, TimedImage, Truth
 from cfgen.planners.serialization import describe
-from cfgen.records import Camera, Case, Fault, Frame, Motion
+from cfgen.records import Camera, Case, Fault, Frame, Motion, Polygon
 from cfgen.rollouts.queries import Queries, QueryKey, RolloutInput
 from cfgen.scenes.drive import STILL
 from cfgen.scenes.folder import SceneFolder, load_scene, scene_hash
@@ -183,7 +185,15 @@ class RolloutInputs:
         return frame_file(self.store, case, name) if name else self.front(case, arm)
 
     def front_camera(self, case: Case) -> Camera:
-        return self._folder(case.scene_id).scene.front
+        """The front camera at t0 as the build had it: pitched and as high as the frames show, where they do."""
+        camera = self._folder(case.scene_id).scene.front
+        perception = case.provenance.report.get("perception")
+        if not isinstance(perception, dict) or not {"pitch_deg", "height_m"} <= perception.keys():
+            return camera
+        x, y, _ = centre(camera)
+        pitch, height = math.radians(perception["pitch_deg"]), float(perception["height_m"])
+        mount = mounted(height, pitch, *angles(camera)[1:], float(x), float(y))
+        return camera.model_copy(update={"T_cam_ego": mount})
 
     def cameras(self, case: Case, names: Sequence[str]) -> tuple[Camera, ...]:
         """Those of ``names`` that the scene has; "front" is its front camera."""
@@ -200,6 +210,24 @@ class RolloutInputs:
         perception = case.provenance.report.get("perception")
         file = perception.get("file") if isinstance(perception, dict) else None
         return self.store.view(file) if isinstance(file, str) else None
+
+    def drivable(self, case: Case) -> tuple[Polygon, ...] | None:
+        """Where cars may drive, polygons (P, 2) m in the ego frame at t0; None where the scene does not say."""
+        return self._folder(case.scene_id).scene.drivable
+
+    def past(self, case: Case, arm: str, since: float) -> list[tuple[float, np.ndarray, np.ndarray, Camera]]:
+        """Front frames from ``since``, s, to before t0 that an arm changes: time, original, changed, the camera then."""
+        folder, camera = self._folder(case.scene_id), self.front_camera(case)
+        return [
+            (
+                f.t,
+                folder.image(f),
+                self._pixels(case, arm, folder, f),
+                at_pose(camera, tuple(pose_at(folder.scene.history, f.t))),
+            )
+            for f in _front_past(folder)
+            if since <= f.t < 0 and picture_of(case, arm, f, front=False)
+        ]
 
     def motion(self, case: Case) -> tuple[Motion, Motion | None]:
         """History and recorded future of the case's scene."""

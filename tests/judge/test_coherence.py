@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cfgen.geometry.camera import ground_points, mounted
+from cfgen.geometry.collision import Footprint
 from cfgen.geometry.driving import CarState
 from cfgen.judge.offline.judge import score_waypoints
 from cfgen.judge.offline.motion import compare, far_aside, leaves_road, no_response
@@ -15,7 +16,7 @@ from tests.reporting.bench import make_bench
 
 T = 0.25 * np.arange(1, 25)
 CAMERA = Camera(width=960, height=540, fx=800, fy=800, cx=480, cy=220, T_cam_ego=mounted(1.5))
-BASE = np.array([(36.0, -0.5), (36.0, 0.5)])
+CHANGE = Footprint.around(np.array([(41.0, -0.5), (41.0, 0.5)]))
 
 
 def braking(beside=0.0) -> np.ndarray:
@@ -43,16 +44,13 @@ def item(modified: np.ndarray, view: SceneView | None = None) -> JudgeItem:
 
 def score(modified: np.ndarray, view: SceneView | None = None) -> tuple[int, str]:
     one = item(modified, view)
-    return score_waypoints(compare(one.original_plan, one.modified_plan, BASE), no_response(one))
+    return score_waypoints(compare(one.original_plan, one.modified_plan, CHANGE), no_response(one))
 
 
 def test_braking_is_a_response_and_the_same_braking_in_zigzags_or_in_no_order_is_none():
     assert score(braking())[0] == 2
     zigzag = braking(1.5 * (-1.0) ** np.arange(24))
     scrambled = braking()[np.random.default_rng(5).permutation(24)]
-    assert score_waypoints(compare(item(zigzag).original_plan, item(zigzag).modified_plan, BASE))[0] == 2, (
-        "unasked"
-    )
     for plan in (zigzag, scrambled, np.zeros((24, 3))):
         value, why = score(plan)
         assert value == 0
@@ -65,7 +63,7 @@ def test_a_plan_that_leaves_the_road_is_none(aside, off):
     part = np.clip(T / 3, 0, 1)
     plan = braking(aside * part**2 * (3 - 2 * part))
     view = road(5.5, -1.8)
-    assert leaves_road(plan, keeping(), CarState(12.0), view, CAMERA) is off
+    assert leaves_road(plan, keeping(), CarState(12.0), item(plan, view)) is off
     value, why = score(plan, view)
     assert (value, "leaves the road" in why) == ((0, True) if off else (2, False))
     assert score(plan)[0] == 2, "nobody saw the road"
@@ -93,7 +91,7 @@ def test_what_perception_does_not_know_is_not_held_against_a_plan():
     part = np.clip(T / 3, 0, 1)
     plan = braking(-8 * part**2 * (3 - 2 * part))
     unseen = SceneView(np.zeros((54, 96), bool), np.zeros((54, 96), bool), (960, 540), None, {})
-    assert not leaves_road(plan, keeping(), CarState(12.0), unseen, CAMERA)
+    assert not leaves_road(plan, keeping(), CarState(12.0), item(plan, unseen))
 
 
 def test_a_short_plan_is_judged_as_far_as_it_goes():

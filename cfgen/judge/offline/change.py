@@ -1,12 +1,15 @@
 """What is new in a frame, and where it stands on the road: from two images and the camera, nothing else."""
 
+import contextlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, rotation, unproject
+from cfgen.judge.protocol import PastFrame
 from cfgen.judge.settings import CHANGE
 from cfgen.records import Camera
 
@@ -19,12 +22,14 @@ class Change:
         box: x0, y0, x1, y1 in pixels around the object without its shadow.
         base: (M, 2) m, ego x and y of the object's foot on the ground; empty when it meets no ground in view.
         width, height: m at the base's distance; NaN without a base.
+        size_px: diagonal of what changed much, without what compression spreads around it, pixels.
     """
 
     box: tuple[int, int, int, int]
     base: np.ndarray
     width: float
     height: float
+    size_px: float
 
     @property
     def side(self) -> float:
@@ -58,7 +63,52 @@ def find_change(original: np.ndarray, modified: np.ndarray, camera: Camera) -> C
     rows, columns = np.flatnonzero(body.any(axis=1)), np.flatnonzero(body.any(axis=0))
     box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
     base, width, height = _measure(body, box, camera)
-    return Change(box, base, width, height)
+    part = np.s_[box[1] : box[3], box[0] : box[2]]
+    return Change(box, base, width, height, _diagonal(original[part], modified[part]))
+
+
+def _diagonal(original: np.ndarray, modified: np.ndarray) -> float:
+    """px, of the rows and columns in which more than a few pixels differ strongly."""
+    difference = cv2.absdiff(original, modified).max(axis=2)
+    strong = difference > CHANGE.strong_share * np.percentile(difference, 95)
+    rows, columns = (np.flatnonzero(strong.mean(axis=axis) > CHANGE.strong_line) for axis in (1, 0))
+    if not len(rows) or not len(columns):
+        return math.hypot(*strong.shape)
+    return math.hypot(rows[-1] - rows[0] + 1, columns[-1] - columns[0] + 1)
+
+
+def find_velocity(change: Change, camera: Camera, past: Sequence[PastFrame]) -> tuple[float, float]:
+    """m/s in the ego frame at t0 at which the change moves, by its bearing and size in history frames.
+
+    How a camera pitches moves what is far off by many metres, its bearing and size hardly. 0 along or across the line
+    of sight where they differ by less than pixels, and the distance at t0, tell.
+    """
+    if not len(change.base):
+        return 0.0, 0.0
+    sight = change.base.mean(axis=0) - centre(camera)[:2]
+    reach, size = float(np.hypot(*sight)), change.size_px
+    times, places = [0.0], [change.base.mean(axis=0)]
+    for frame in past:
+        with contextlib.suppress(NoChangeError):
+            before = find_change(frame.original, frame.modified, frame.camera)
+            cut = before.box[0] <= 1 or before.box[2] >= frame.original.shape[1] - 1
+            if len(before.base) and not cut:
+                eye = centre(frame.camera)[:2]
+                way = before.base.mean(axis=0) - eye
+                times.append(frame.t)
+                places.append(eye + way / np.hypot(*way) * reach * size / before.size_px)
+    span = -min(times)
+    if span < CHANGE.least_span_s:
+        return 0.0, 0.0
+    velocity = np.polyfit(times, np.array(places), 1)[0]
+    axes = np.array([sight, (-sight[1], sight[0])]) / reach
+    seen = axes @ velocity
+    closing = np.abs(seen[0] - axes[0, 0] * (np.hypot(*centre(past[0].camera)[:2] - centre(camera)[:2]) / -past[0].t))
+    doubt = CHANGE.foot_px * reach / span * np.array([1 / size, 1 / camera.fx])
+    doubt += CHANGE.least_mps + np.array([CHANGE.distance_share * closing, 0.0])
+    seen[np.abs(seen) < doubt] = 0.0
+    x, y = seen @ axes
+    return float(x), float(y)
 
 
 def _changed(original: np.ndarray, modified: np.ndarray) -> np.ndarray:

@@ -1,46 +1,58 @@
 """How one plan differs from another, seen from a place on the road, and whether any car could drive it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 
 from cfgen.geometry.camera import project
 from cfgen.geometry.coherence import incoherent
+from cfgen.geometry.collision import (
+    CLEAR_M,
+    EGO_CORNERS,
+    FRONT_M,
+    REAR_M,
+    Footprint,
+    Track,
+    beside,
+    closing_speed,
+)
 from cfgen.geometry.driving import CarState, drive
-from cfgen.geometry.lens import Array
-from cfgen.geometry.path import path_of_plan, travelled
+from cfgen.geometry.lens import Array, Mask
+from cfgen.geometry.path import path_of_plan
 from cfgen.geometry.trajectory import speeds
 from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.settings import DRIVABLE, MOTION
 from cfgen.perception.view import SceneView
-from cfgen.records import Camera, Plan
-
-#: The car's corners on the ground, m ahead and to the left of its rear axle.
-_CAR = np.array([(-1.0, -0.95), (3.8, -0.95), (3.8, 0.95), (-1.0, 0.95)])
+from cfgen.records import Camera, Plan, Polygon
 
 
 @dataclass(frozen=True)
 class MotionChange:
-    """What the modified plan does differently before it comes to the changed place.
+    """What the simulated car does differently on the modified plan before its nose comes to the changed place.
+
+    What happens later counts for nothing.
 
     Attributes:
         distinct: the plans can be told apart at all.
         slowed: m/s shed against the original before the place. held_back: m behind the original there or at the end.
-        hurried: m/s gained before the place.
-        towards: m by which it passes closer to the place, negative when farther; NaN without a place.
-        in_the_way: the original plan would touch what stands there before it ends.
-        gap: m left beside it when the modified plan passes; negative when it would touch it.
-        arrival: share of the original's speed that is left when it gets there; 0 when it never gets there.
+        delay: the same, s at the original's speed. hurried: m/s gained before the place.
+        towards: m by which it passes closer to the place, negative when farther; 0 without a place.
+        gap: m left beside it when the modified plan passes, or would pass from where it ends; negative on contact.
+        arrival: the speed at which it meets what stands there, as a share of the original's; 0 when it does not.
+        due: whether the original plan comes so near that there is something to respond to.
     """
 
     distinct: bool
     slowed: float
     held_back: float
+    delay: float
     hurried: float
     towards: float
-    in_the_way: bool
     gap: float
     arrival: float
+    due: bool
 
     @property
     def brakes(self) -> bool:
@@ -51,55 +63,74 @@ class MotionChange:
         )
 
 
-def compare(original: Plan, modified: Plan, base: np.ndarray) -> MotionChange:
-    """As far as the shorter plan goes. ``base`` (M, 2): ground points of the element, m; (0, 2) when there are none."""
+def compare(
+    original: Plan, modified: Plan, change: Footprint | None, start: CarState | None = None
+) -> MotionChange:
+    """As far as the shorter plan goes, driven from ``start`` or from the original's own speed.
+
+    ``change``: what is new on the road and how it moves; None where it meets no ground in view.
+    """
     n = min(len(original.waypoints), len(modified.waypoints))
-    a, b = np.array(original.waypoints)[:n], np.array(modified.waypoints)[:n]
-    path = path_of_plan(a)
-    along, modified_along = travelled(a), travelled(b)
-    va, vb = speeds(a), speeds(b)
-    s_b, l_b = (np.concatenate([[0.0], v]) for v in path.locate(b[:, :2]))
-    distinct = _distinct(along, modified_along, l_b, va, vb)
-    near, low, high = _extent(path.locate(base)) if len(base) else (np.inf, np.nan, np.nan)
-    arrives = np.flatnonzero(s_b >= near - 1.0)
-    end = int(arrives[0]) if len(arrives) else n
-    before = slice(0, max(end, 1) + 1)
-    change = (vb - va)[before]
-    at_original = np.interp(near, along, va) if near < along[-1] else va[-1]
-    offset = float(l_b[end])
+    plans = [np.array(plan.waypoints)[:n] for plan in (original, modified)]
+    start = start or CarState(float(speeds(plans[0])[0]))
+    drives = [drive(plan, start) for plan in plans]
+    a, b = (Track.of(driven.planned, driven.line_speed) for driven in drives)
+    noise = float(np.hypot(*(driven.noise for driven in drives)))
+    arrival_a, arrival_b = (_arrival(track, change) for track in (a, b))
+    until = slice(0, arrival_b.at + 1)
+    gained = (b.v - a.v)[until]
+    way_a, way_b = (np.append(0.0, np.cumsum(np.hypot(*np.diff(t.poses[:, :2], axis=0).T))) for t in (a, b))
+    share = arrival_b.speed / max(arrival_a.speed, 0.5) if arrival_b.hits else 0.0
+    held_back = float((way_a - way_b)[arrival_b.at])
     return MotionChange(
-        distinct=distinct,
-        slowed=float(max(-change.min(), 0.0)),
-        held_back=float((along - modified_along)[end]),
-        hurried=float(max(change.max(), 0.0)),
-        towards=_gap(0.0, low, high) - _gap(offset, low, high),
-        in_the_way=bool(near < along[-1] and _gap(0.0, low, high) < 0.1),
-        gap=_gap(offset, low, high),
-        arrival=float(vb[end] / max(at_original, 0.5)) if len(arrives) else 0.0,
+        distinct=_distinct(a, b, way_a, way_b, noise),
+        slowed=float(max(-gained.min(), 0.0)),
+        held_back=held_back,
+        delay=held_back / max(float(a.v[until].mean()), 1.0),
+        hurried=float(max(gained.max(), 0.0)),
+        towards=arrival_a.room - arrival_b.room if np.isfinite([arrival_a.room, arrival_b.room]).all() else 0.0,
+        gap=arrival_b.room,
+        arrival=float(share),
+        due=change is None or arrival_a.room < CLEAR_M,
     )
 
 
-def _distinct(
-    along: np.ndarray, modified_along: np.ndarray, l_b: np.ndarray, va: np.ndarray, vb: np.ndarray
-) -> bool:
-    reach = max(MOTION.same_along_m, MOTION.same_along_share * along[-1])
+@dataclass(frozen=True)
+class _Arrival:
+    """Where on a track the nose comes to a footprint, or its last step; how fast the two close, m/s, and the room
+    between their sides, m, there or at the least while it passes; ``hits``: they touch."""
+
+    at: int
+    speed: float
+    room: float
+    hits: bool
+
+
+def _arrival(track: Track, change: Footprint | None) -> _Arrival:
+    last = len(track.t) - 1
+    if change is None:
+        return _Arrival(last, float(track.v[last]), np.inf, False)
+    ahead, room = beside(track, change)
+    alongside = np.flatnonzero(ahead <= 0)
+    if not len(alongside):
+        closing = float(closing_speed(track, change)[last])
+        return _Arrival(last, closing, np.inf if track.v[last] < MOTION.stands_mps else float(room[last]), False)
+    touching = alongside[room[alongside] < -MOTION.touch_m]
+    at = int((touching if len(touching) else alongside)[0])
+    return _Arrival(
+        at, float(closing_speed(track, change)[at]), float(room[alongside].min()), bool(len(touching))
+    )
+
+
+def _distinct(a: Track, b: Track, way_a: Array, way_b: Array, noise: float) -> bool:
+    """Whether two plots of them would show a difference beyond the ``noise``, m, of their waypoints."""
+    reach = max(MOTION.same_along_m, MOTION.same_along_share * way_a[-1]) + noise
+    offsets = path_of_plan(a.poses[1:]).locate(b.poses[:, :2])[1]
     return bool(
-        np.abs(along - modified_along).max() > reach
-        or np.abs(l_b).max() > MOTION.same_beside_m
-        or np.abs(va - vb).max() > MOTION.same_speed_mps
+        np.abs(way_a - way_b).max() > reach
+        or np.abs(offsets).max() > MOTION.same_beside_m + noise
+        or np.abs(a.v - b.v).max() > MOTION.same_speed_mps + noise
     )
-
-
-def _extent(located: tuple[np.ndarray, np.ndarray]) -> tuple[float, float, float]:
-    """Nearest arc length, and the right and left ends beside the path, of ground points."""
-    along, offsets = located
-    return float(np.percentile(along, 5)), float(offsets.min()), float(offsets.max())
-
-
-def _gap(offset: float, low: float, high: float) -> float:
-    """m between the car's side and the element when the car's middle passes at ``offset``; negative is contact."""
-    middle, half = (low + high) / 2, (high - low) / 2
-    return float(abs(offset - middle) - half - MOTION.half_car_m)
 
 
 # --- whether it can be driven at all ---------------------------------------------------------------------------
@@ -113,7 +144,7 @@ def no_response(item: JudgeItem) -> str:
         return f"no car drives like that, {why}"
     if aside := far_aside(modified, original):
         return f"it goes {aside:.0f} m to the side of its way"
-    if item.road and leaves_road(modified, original, start, item.road, item.camera):
+    if leaves_road(modified, original, start, item):
         return "it leaves the road"
     return ""
 
@@ -137,23 +168,40 @@ def far_aside(modified: Array, original: Array) -> float:
     return float(aside[off].max()) if off.any() else 0.0
 
 
-def leaves_road(modified: Array, original: Array, start: CarState, view: SceneView, camera: Camera) -> bool:
+def leaves_road(modified: Array, original: Array, start: CarState, item: JudgeItem) -> bool:
     """Whether the car that follows ``modified`` (N, 3) is off the road at three waypoints or more.
 
-    Off it is where nothing under the car is seen as road while the original's way beside it is: what is hidden, out of
-    the frame or not recognised is not held against a plan. ``view`` is what the unchanged frame shows, at t0.
+    Road, shoulder and free lanes are room: by the scene's polygons of where cars may drive, or else by what perception
+    saw at t0 in the unchanged frame. There, off the road is where nothing under the car, nor beside it towards its way,
+    is seen as road while the original's way is: what is hidden, out of the frame or not recognised is not held against
+    a plan.
     """
     poses = drive(modified, start).poses
     path = path_of_plan(original)
     s, lateral = path.locate(poses[:, :2])
-    judged = (np.abs(lateral) > DRIVABLE.beside_m) & (poses[:, 0] > DRIVABLE.nearest_m)
-    judged &= np.hypot(*poses[:, :2].T) < DRIVABLE.farthest_m
-    if judged.sum() < DRIVABLE.least_waypoints:
+    judged = np.abs(lateral) > DRIVABLE.beside_m
+    if item.drivable is not None:
+        return int((judged & ~_within(poses, item.drivable)).sum()) >= DRIVABLE.least_waypoints
+    judged &= (poses[:, 0] > DRIVABLE.nearest_m) & (np.hypot(*poses[:, :2].T) < DRIVABLE.farthest_m)
+    if item.road is None or judged.sum() < DRIVABLE.least_waypoints:
         return False
-    under = road_shares(poses[judged], view, camera)
-    reference = road_shares(np.column_stack(path.at(s[judged])), view, camera)
-    return bool(
-        ((under < DRIVABLE.off_road) & (reference > DRIVABLE.on_road)).sum() >= DRIVABLE.least_waypoints
+    s, lateral = s[judged], lateral[judged]
+    nearer = np.sign(lateral) * np.maximum(np.abs(lateral) - DRIVABLE.verge_m, 0.0)
+    under, verge, reference = (
+        road_shares(p, item.road, item.camera)
+        for p in (poses[judged], np.column_stack(path.at(s, nearer)), np.column_stack(path.at(s)))
+    )
+    off = (under < DRIVABLE.off_road) & (verge < DRIVABLE.off_road) & (reference > DRIVABLE.on_road)
+    return int(off.sum()) >= DRIVABLE.least_waypoints
+
+
+def _within(poses: Array, polygons: Sequence[Polygon]) -> Mask:
+    """(N,) bool: the car's middle lies in one of the polygons or no farther beside it than a verge is wide."""
+    middle = poses[:, :2] + (FRONT_M - REAR_M) / 2 * np.column_stack([np.cos(poses[:, 2]), np.sin(poses[:, 2])])
+    outlines = [np.asarray(polygon, np.float32) for polygon in polygons]
+    points = middle.astype(np.float32).tolist()
+    return np.array(
+        [any(cv2.pointPolygonTest(o, p, True) > -DRIVABLE.verge_m for o in outlines) for p in points]
     )
 
 
@@ -162,7 +210,7 @@ def road_shares(poses: Array, view: SceneView, camera: Camera) -> Array:
     shares = np.full(len(poses), np.nan)
     for i, (x, y, theta) in enumerate(poses):
         c, s = np.cos(theta), np.sin(theta)
-        ground = _CAR @ np.array([[c, s], [-s, c]]) + (x, y)
+        ground = EGO_CORNERS @ np.array([[c, s], [-s, c]]) + (x, y)
         px, valid = project(camera, np.column_stack([ground, np.zeros(4)]))
         inside = (px >= 0).all() and (px < (camera.width, camera.height)).all()
         if valid.all() and inside:
