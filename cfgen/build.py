@@ -1,34 +1,37 @@
 """scenes x hazards -> accepted cases. Readable top to bottom; one case is made in :mod:`cfgen.benchmark.builder`.
 
-A build goes in rounds. Each round plans as many (scene, hazard) pairs as cases are missing, writes the plan down,
-and works it off; refused pairs are replaced in the next round. What a round plans follows from the seed and from
-what the rounds before it left on disk, so that an interrupted build goes on to the same end.
+A build surveys where hazards can stand in its scenes, assigns hazards to them, writes that plan down, and works it off
+slot by slot (:mod:`cfgen.benchmark.plan`). What it comes to follows from the seed and from what is on disk, so that an
+interrupted build goes on to the same end.
 """
 
+import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cfgen.benchmark.build_report import ProgressNote, spending, tally
-from cfgen.benchmark.builder import Outcome, make_cases, outcome_on_disk, record_failure
+from cfgen.benchmark.builder import Outcome, make_cases, record_failure
 from cfgen.benchmark.context import (
     WorkerSettings,
     can_draw_hazard,
     paint,
     save_folder_index,
+    survey_scenes,
     taxonomy_identity,
 )
 from cfgen.benchmark.folders import check_settings_match, cleanup_on_failure, open_store
 from cfgen.benchmark.gates import extra_gates
 from cfgen.benchmark.masks import MaskPipeline
-from cfgen.benchmark.plan import BuildPlan, broken, check_part, next_part
+from cfgen.benchmark.plan import BuildPlan, Slot, Survey, broken, check_part, next_part
 from cfgen.benchmark.scene_choice import Chosen, choose
 from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, create_engine, shard_of
 from cfgen.core.errors import InputError
 from cfgen.core.faults import fault_of
+from cfgen.core.files import read_yaml
 from cfgen.core.hashing import canonical_json
 from cfgen.core.network import within_its_network
 from cfgen.core.paths import scenarios_dir
@@ -67,17 +70,18 @@ def build(options: BuildOptions) -> BuildReport:
         options.attempts,
         canonical_json(inpainters.terms).decode(),
         canonical_json(options.perception_options).decode(),
+        tuple(request.hazards),
         options.strict,
     )
-    plan = BuildPlan(store, sorted(folders), request.hazards, broken(store) if options.retry_faults else [])
     progress = Progress("cases", options.n, options.quiet)
     note, stopped = ProgressNote(), ""
     with cleanup_on_failure(
         engine.pool(_workers(engine, options, inpainters, settings)), store, resumed
     ) as workers:
-        while not stopped and (todo := next_part(plan, part) if part else plan.next_round()):
+        retry = broken(store) if options.retry_faults else []
+        plan = BuildPlan(store, sorted(folders), request.hazards, partial(_survey, settings, workers), retry)
+        while not stopped and (todo := next_part(plan, part) if part else plan.next_slots()):
             progress.done = plan.accepted()
-            note.begin(plan.untried() + len(todo), replacing=todo[0].round > 0)
             stopped = _work_off(
                 settings, plan, todo, inpainters.inpainter.needs.batch_size, workers, progress, note
             )
@@ -85,7 +89,9 @@ def build(options: BuildOptions) -> BuildReport:
         stopped = f"shard {options.shard} is done; merge all of them: cfgen bench merge OUT SHARD..."
     if not part:
         _store_scene_hashes(store)
-    report = tally(store, options.n, request.unusable, request.unasked, request.undrawable, stopped)
+    report = tally(
+        store, options.n, request.unusable, plan.barren, request.unasked, request.undrawable, stopped
+    )
     store.write_build_report(report)
     return report
 
@@ -217,8 +223,7 @@ def _drawable_hazards(
     """Hazards to plan with, those left out for want of a model, and those on which the inpainter broke."""
     chosen = _chosen_hazards(options, taxonomy)
     inpainter, guide = inpainters.inpainter, inpainters.guide
-    nuisances = taxonomy.nuisances if "nuisance" in options.controls else ()
-    answers = {h.id: can_draw_hazard(h, inpainter, guide, options.strict) for h in (*chosen, *nuisances)}
+    answers = {h.id: can_draw_hazard(h, inpainter, guide, options.strict) for h in chosen}
     unasked = {name: answer for name, answer in answers.items() if isinstance(answer, Fault)}
     drawable = [h.id for h in chosen if answers[h.id] is True]
     if not drawable:
@@ -228,25 +233,7 @@ def _drawable_hazards(
         raise InputError(
             f"inpainter '{options.inpainter}'{by} can draw none of: {names}{why}; choose others or another inpainter"
         )
-    if "nuisance" in options.controls:
-        _check_nuisances(options, nuisances, answers)
     return drawable, tuple(h.id for h in chosen if answers[h.id] is False), unasked
-
-
-def _check_nuisances(
-    options: BuildOptions, nuisances: Sequence[Hazard], answers: Mapping[str, bool | Fault]
-) -> None:
-    """
-    Raises:
-        InputError: there is no harmless object, or none that can be drawn; a fault is told apart.
-    """
-    if any(answers[h.id] for h in nuisances):
-        return
-    why = f"inpainter '{options.inpainter}' can draw none of: {', '.join(h.id for h in nuisances)}"
-    raise InputError(
-        f"--controls nuisance: {why if nuisances else 'the taxonomy has no harmless object'}; add entries under "
-        "'nuisances' that it can draw, or leave the arm out"
-    )
 
 
 def _benchmark(
@@ -276,9 +263,29 @@ def _benchmark(
         perception_identity=dict(perceiver.identity),
         gates=extra_gates(),
         decel_band=options.decel_band,
-        controls=options.controls,
+        horizon=options.horizon,
+        protocol=options.protocol,
+        hazard_weights=_weights(options, taxonomy),
+        controls=tuple(arm for arm in options.controls if arm != "none"),
         distances=tuple(d for d in options.distances if d != 1.0),
     )
+
+
+def _weights(options: BuildOptions, taxonomy: Taxonomy) -> dict[str, float]:
+    """
+    Raises:
+        InputError: no mapping from hazards of the taxonomy to numbers from 0 on.
+    """
+    path = options.hazard_weights
+    weights = read_yaml(path) if path else {}
+    where = f"--hazard-weights '{path}'"
+    if not isinstance(weights, dict):
+        raise InputError(f"{where}: expected a mapping from hazard to weight, found {str(weights)[:80]!r}")
+    for name, weight in weights.items():
+        taxonomy.get(str(name))
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+            raise InputError(f"{where}: {name}: expected a number from 0 on, found {weight!r}")
+    return {str(name): float(weight) for name, weight in weights.items()}
 
 
 def _open_store(options: BuildOptions, requested: Benchmark) -> Store:
@@ -330,7 +337,7 @@ def _workers(
 def _work_off(
     settings: WorkerSettings,
     plan: BuildPlan,
-    todo: list[Planned],
+    todo: list[Slot],
     size: int,
     workers: Pool,
     progress: Progress,
@@ -338,8 +345,6 @@ def _work_off(
 ) -> str:
     """Returns why it ended before its end, or ""."""
     batches = [todo[i : i + size] for i in range(0, len(todo), size)]
-    if todo[0].round == 1:  # those pairs come easier that were planned first
-        progress.forget()
     elsewhere: list[Planned] = []
     ledger = spending(plan.store)
     for results in workers.run(partial(make_cases, settings), batches, partial(_record_lost_batch, settings)):
@@ -350,7 +355,7 @@ def _work_off(
                 continue
             accepted = outcome.status == "accepted"
             note.count(outcome)
-            progress.step(note.words(spent, progress.done + accepted >= progress.total), by=accepted)
+            progress.step(note.words(spent), by=accepted)
         if put_off := next((o.reason for o in results if o.status == "open"), ""):
             return put_off
     _wait_for_others(plan.store, elsewhere, progress)
@@ -370,13 +375,24 @@ def _claimed_elsewhere(store: Store, case_id: str) -> bool:
         return not free and not store.is_finished(case_id)
 
 
-def _record_lost_batch(
-    settings: WorkerSettings, batch: list[Planned], error: WorkerDiedError
-) -> list[Outcome]:
-    """The cases of a batch that killed every worker that had it."""
+def _record_lost_batch(settings: WorkerSettings, batch: list[Slot], error: WorkerDiedError) -> list[Outcome]:
+    """The pairs in hand of a batch that killed every worker that had it; their slots go on with the next."""
     if settings.strict:
         raise error
     store = Store(settings.store)
-    inputs = [p.model_dump(mode="json") for p in batch]
+    inputs = [p.model_dump(mode="json") for slot in batch for p in slot]
     fault = fault_of(error, "worker process", {"benchmark_seed": store.benchmark.seed, "batch": inputs})
-    return [outcome_on_disk(store, p) or record_failure(store, p, fault) for p in batch]
+    tried = (next((p for p in slot if not store.is_finished(p.case_id)), None) for slot in batch)
+    return [record_failure(store, planned, fault) for planned in tried if planned]
+
+
+def _survey(settings: WorkerSettings, workers: Pool, scene_ids: Sequence[str]) -> list[Survey]:
+    """Where hazards can stand in each scene, by the workers."""
+
+    def lost(batch: Sequence[str], error: WorkerDiedError) -> list[Survey]:
+        if settings.strict:
+            raise error
+        return [Survey(scene_id, str(error), {}) for scene_id in batch]
+
+    batches = [[scene_id] for scene_id in scene_ids]
+    return [s for surveys in workers.run(partial(survey_scenes, settings), batches, lost) for s in surveys]

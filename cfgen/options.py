@@ -150,13 +150,26 @@ class BuildOptions(WorkOptions):
     decel_band: Annotated[
         tuple[float, float],
         Range("0 < LOW < HIGH", lambda band: 0 < band[0] < band[1] < float("inf")),
-        "Required deceleration, m/s^2: LOW,HIGH.",
-    ] = (1.5, 6.0)
+        "Constant deceleration after 0.5 s that hazards require, m/s^2: LOW,HIGH.",
+    ] = (1.0, 4.0)
+    horizon: Annotated[
+        Seconds, "Seconds within which a response is due: the planner's own horizon, or less."
+    ] = 4.0
+    protocol: Annotated[
+        Literal["even", "pinocchio"],
+        "even over hazards, responses and sides; or as the paper: hazards drawn uniformly, avoidable or not.",
+    ] = "even"
+    hazard_weights: Annotated[
+        Path | None, "YAML or JSON file: hazard and weight, for a mix of your own (default: 1 each)."
+    ] = field(default=None, converter=path_or_none)
     controls: Annotated[
-        tuple[Literal["null", "nuisance"], ...],
-        Range("null and/or nuisance", lambda arms: {"null", "nuisance"} >= set(arms)),
-        "Also make these control scenes: null (the same edit without an object), nuisance (a harmless object).",
-    ] = field(default=(), converter=names)
+        tuple[Literal["null", "nuisance", "none"], ...],
+        Range(
+            "null and/or nuisance, or none",
+            lambda arms: {"null", "nuisance"} >= set(arms) or tuple(arms) == ("none",),
+        ),
+        "Control scenes: null (the same edit without an object), nuisance (the hazard where no response is due).",
+    ] = field(default=("null", "nuisance"), converter=names)
     distances: Annotated[
         tuple[float, ...],
         Range("factors from 0.2 to 5", lambda values: all(0.2 <= factor <= 5 for factor in values)),

@@ -250,7 +250,7 @@ def _write(out: Path, data: ReportData, parts: list[_Rendered]) -> None:
     write_bytes(out / "report.md", "\n".join([*texts, f"## What was built\n\n{facts(data)}\n"]).encode())
     figures = {
         "cfgen_version": __version__,
-        "perception": seen_by(data.benchmark.perception, data.seen_by),
+        "perception": seen_by(data.benchmark.perception, data.roads_from),
         "cases": len(data.cases),
         "rejected": len(data.rejections),
         "lost_to_faults": data.lost_kinds.total(),

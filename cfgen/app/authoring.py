@@ -205,7 +205,6 @@ def further(store: Store, scene_id: str, hazard_id: str) -> Iterator[Planned]:
             case_id=derive_case_id(benchmark.seed, scene_id, hazard_id, variant),
             scene_id=scene_id,
             hazard_id=hazard_id,
-            round=max((p.round for p in every), default=0),
             variant=variant,
         )
         with store.claim(planned.case_id) as mine:

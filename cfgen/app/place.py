@@ -12,19 +12,18 @@ import numpy as np
 from cfgen.app.pictures import scene_url
 from cfgen.benchmark.context import BuildContext
 from cfgen.benchmark.drive_heights import DriveHeights
+from cfgen.benchmark.plan import response_of
 from cfgen.core.errors import InputError
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.placement import examine, find_placements
+from cfgen.hazards.placement import FreePlacements
 from cfgen.hazards.settings import PLACEMENT, POSES
 from cfgen.hazards.taxonomy import Taxonomy
 from cfgen.hazards.zones import Pose, required_decel
 from cfgen.inpaint.edit import can_draw
 from cfgen.perception.road_by_colour import FAR_M
 from cfgen.perception.scene_camera import as_seen
-from cfgen.perception.view import SceneView, hood_row
-from cfgen.perception.views import SceneViews
 from cfgen.records import Hazard, Placement, Scene, Size, Zone, wrap_angle
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.storage.store import Store
@@ -87,12 +86,9 @@ class Stage:
 
     folder: SceneFolder
     scene: Scene
-    views: SceneViews
     image: np.ndarray
     path: EgoPath
-    ground: SceneView
-    hood: float
-    past: dict[tuple[str, float], np.ndarray]
+    free: FreePlacements
 
 
 @lru_cache(maxsize=6)
@@ -106,9 +102,8 @@ def stage(root: Path, scene_id: str) -> Stage:
     past = {(f.camera, f.t): folder.image(f) for f in scene.frames if f.camera == scene.front.name}
     images, views = {**past, (scene.front.name, 0.0): image}, store.views()
     scene = as_seen(views.scene(DriveHeights({}, views).corrected(scene), images))
-    scene_views = views.scene(scene, images)
-    path = EgoPath.from_scene(scene, FAR_M)
-    return Stage(folder, scene, scene_views, image, path, scene_views.now, hood_row(scene.front, past), past)
+    free = FreePlacements(scene, images, views.scene(scene, images))
+    return Stage(folder, scene, image, free.path, free)
 
 
 def scenes(store: Store) -> list[str]:
@@ -175,19 +170,12 @@ def suggest(store: Store, capabilities: Capabilities, query: Mapping[str, Any]) 
         InputError: nowhere in this scene; says why.
     """
     placing = stage(store.root, str(query.get("scene")))
-    seed, scene = int(number_of(query, "seed", 0, 2**31)), placing.scene
+    seed = int(number_of(query, "seed", 0, 2**31))
     hazard_id = str(query.get("hazard"))
     hazard = capabilities.hazard(hazard_id, seed)
     size = seed % (len(capabilities.sizes[hazard_id]) or 1)
-    placements = find_placements(
-        scene,
-        placing.image,
-        hazard,
-        np.random.default_rng(seed),
-        store.benchmark.decel_band,
-        placing.past,
-        views=placing.views,
-    )
+    response = response_of(store.benchmark)
+    placements = placing.free.find(hazard, np.random.default_rng(seed), response)
     if isinstance(placements, str):
         raise InputError(f"no place in this scene for '{hazard.name}': {placements}")
     # what the sliders can say may be just off what works
@@ -247,10 +235,7 @@ def placed(
     placing = stage(store.root, str(query.get("scene")))
     hazard = capabilities.hazard(str(query.get("hazard")), int(number_of(query, "size", 0, 1000)))
     pose = _pose(placing, hazard, query)
-    band = store.benchmark.decel_band
-    placement, faults = examine(
-        placing.scene, hazard, placing.path, placing.ground, placing.hood, placing.views, pose, band
-    )
+    placement, faults = placing.free.examine(hazard, pose, response_of(store.benchmark))
     return placement, faults, hazard
 
 

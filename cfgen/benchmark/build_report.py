@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cfgen.benchmark.builder import Outcome
-from cfgen.benchmark.plan import kind_of, scenes_given_up, scenes_refused
+from cfgen.benchmark.plan import kind_of
 from cfgen.core.files import read_record
 from cfgen.core.machine import environment
 from cfgen.core.network import current
-from cfgen.hazards.placement import UNSUITED
 from cfgen.models.limits import Ledger, in_words
 from cfgen.perception.registry import seen_by
 from cfgen.records import BuildReport, Fault, FaultCount, Rejection, Spent
@@ -19,8 +18,6 @@ from cfgen.storage.store import Store
 
 #: so many places are named for each kind of fault
 _PLACES = 5
-#: what the progress line calls pairs whose scene has not what the hazard needs
-_NOT_DRAWN = "not drawn from"
 
 
 def spending(store: Store) -> Ledger:
@@ -32,36 +29,33 @@ def tally(
     store: Store,
     requested: int,
     unusable: Mapping[str, str | Fault],
+    barren: Mapping[str, str],
     unasked: Mapping[str, Fault],
     undrawable: tuple[str, ...],
     stopped: str,
 ) -> BuildReport:
     """
     Args:
-        wanted: cases asked for. unusable: scene folder -> why it was left out. undrawable: hazards left out.
+        wanted: cases asked for. unusable: scene folder -> why it was left out. barren: scene -> why
+            nothing can stand in it. undrawable: hazards left out.
         unasked: hazards left out, for what the inpainter broke on when asked about them.
         stopped: why the build ended before its end, or "".
     """
     planned, rejections, cases = store.planned, short_rejections(store), short_cases(store)
-    unsuited = {r.case_id: r.reason for r in rejections if r.unsuited}
-    tries = Counter(p.hazard_id for p in planned if p.case_id not in unsuited)
+    outcomes = {*cases, *(r.case_id for r in rejections)}
+    tries = Counter(p.hazard_id for p in planned if p.case_id in outcomes)
     accepted = Counter(p.hazard_id for p in planned if p.case_id in cases)
-    reasons = Counter(kind_of(r.reason) for r in rejections if not r.broke and not r.unsuited)
+    reasons = Counter(kind_of(r.reason) for r in rejections if not r.broke)
     scenes = [(f"scene {name}", wrong) for name, wrong in unusable.items() if isinstance(wrong, Fault)]
     hazards = [(f"hazard {name}", fault) for name, fault in unasked.items()]
     return BuildReport(
         accepted=sum(accepted.values()),
         wanted=requested,
-        unusable_scenes={
-            **{name: str(wrong) for name, wrong in unusable.items()},
-            **scenes_refused(rejections),
-            **scenes_given_up(planned, cases, rejections),
-        },
-        perception=seen_by(store.benchmark.perception, [str(case["seen_by"]) for case in cases.values()]),
+        unusable_scenes={name: str(wrong) for name, wrong in {**unusable, **barren}.items()},
+        perception=seen_by(store.benchmark.perception, [str(case["road_from"]) for case in cases.values()]),
         undrawable=undrawable,
         acceptance={h: (accepted[h], tries[h]) for h in sorted(tries)},
         reasons=dict(reasons.most_common()),
-        unsuited=dict(Counter(unsuited.values()).most_common()),
         faults=_by_kind([*scenes, *hazards, *_recorded(store, cases, rejections)]),
         lost=sum(r.broke for r in rejections),
         stopped=stopped,
@@ -100,27 +94,14 @@ def _by_kind(faults: Sequence[tuple[str, Fault]]) -> tuple[FaultCount, ...]:
 
 @dataclass
 class ProgressNote:
-    """What the line of progress says besides the count: the outcomes of this build, and pairs without one."""
+    """What the line of progress says besides the count: the outcomes of this build."""
 
-    untried: int = 0
-    replacing: bool = False
     outcomes: Counter[str] = field(default_factory=Counter)
 
-    def begin(self, untried: int, replacing: bool) -> None:
-        """A round begins."""
-        self.untried, self.replacing = untried, replacing
-
     def count(self, outcome: Outcome) -> None:
-        """It has its outcome; what its scene does not suit is no refusal, as in ``build.json``."""
-        self.outcomes[_NOT_DRAWN if outcome.reason.startswith(UNSUITED) else outcome.status] += 1
-        self.untried -= 1
+        self.outcomes[outcome.status] += 1
 
-    def words(self, spent: Spent | None, finished: bool = False) -> str:
-        words = []
-        if self.replacing and not finished:
-            words.append(f"trying replacements, {self.untried} (scene, hazard) pairs left to try")
-        words += [
-            f"{count} {kind}" for kind in ("refused", _NOT_DRAWN, "broken") if (count := self.outcomes[kind])
-        ]
+    def words(self, spent: Spent | None) -> str:
+        words = [f"{count} {kind}" for kind in ("refused", "broken") if (count := self.outcomes[kind])]
         words += [in_words(spent)] if spent else []
         return f"({', '.join(words)})" if words else ""

@@ -11,15 +11,17 @@ import numpy as np
 
 from cfgen.benchmark.context import BuildContext, WorkerSettings, build_context
 from cfgen.benchmark.frames import AUGMENTED, LAYER, MASK, ORIGINAL, frame_path, patched
-from cfgen.benchmark.plan import DAMAGED
-from cfgen.benchmark.settings import ARM
+from cfgen.benchmark.plan import DAMAGED, Slot, response_of
+from cfgen.benchmark.settings import ARM, GATE
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import stored_png
 from cfgen.core.hashing import derive_seed, hash_json
 from cfgen.geometry.camera import angles, centre
-from cfgen.hazards.placement import UNSUITED
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob
+from cfgen.geometry.clearing import clearing_plan
+from cfgen.hazards.placement import Wanted
+from cfgen.hazards.zones import ANYWHERE
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob, first_frame
 from cfgen.perception.jpeg_grid import JpegGrid
 from cfgen.records import (
     Attempt,
@@ -32,6 +34,7 @@ from cfgen.records import (
     Patch,
     Placement,
     Planned,
+    Point3,
     Provenance,
     Rejection,
     Scene,
@@ -107,7 +110,7 @@ def _next(work: Work, answer: Edits | None) -> list[EditJob] | None:
 
 
 # --- controls ----------------------------------------------------------------------------------
-# The other arms of a case: the null edit, a harmless object, and the same hazard nearer and farther.
+# The other arms of a case: the null edit, the hazard where no response is due, and the same hazard nearer and farther.
 #
 # They are made after the case itself is accepted, side by side (:mod:`cfgen.benchmark.builder`). An arm that cannot
 # be made is left out of the case and its reason kept, never replaced by something else. What breaks on the way is
@@ -123,6 +126,8 @@ class Arms:
     faults: dict[str, Fault] = field(default_factory=dict)
     nuisance: Hazard | None = None
     nuisance_placement: Placement | None = None
+    #: its changed area and summed difference over the hazard's
+    nuisance_ratios: tuple[float, float] | None = None
     distance_placements: dict[str, Placement] = field(default_factory=dict)
 
     def broke(self, arm: str, fault: Fault) -> None:
@@ -137,54 +142,65 @@ def null_arm(arms: Arms, job: EditJob) -> Work:
     _keep(arms, "null", result)
 
 
-def nuisance_arm(arms: Arms, job: EditJob, seed: int, context: BuildContext) -> Work:
-    """A harmless object, drawn by the case's ``seed``, that passes the same gates."""
+def nuisance_arm(arms: Arms, job: EditJob, hazard_edit: Edit, context: BuildContext) -> Work:
+    """The hazard itself where no response is due: the place of which the edit is most like the hazard's."""
     rng = np.random.default_rng(derive_seed(job.seed, "nuisance"))
-    reasons = []
-    low, high = context.benchmark.decel_band
-    band = (low * ARM.nuisance_band[0], high * ARM.nuisance_band[1])
-    for index in rng.permutation(len(context.nuisances)):
-        nuisance = context.sized(context.nuisances[index], seed)
-        inputs = {"scene_id": job.scene.scene_id, "hazard_id": nuisance.id, "seed": job.seed}
-        attempt = _nuisance(arms, job, nuisance, rng, band, context)
-        yield from contain_faults(
-            attempt, partial(arms.broke, "nuisance"), nuisance.id, inputs, context.strict
+    free = context.free_placements(job.scene, job.images)
+    control, placements = free.find_alike(job.hazard, job.placement, rng)
+    if isinstance(placements, str):
+        arms.missing["nuisance"] = placements
+        return
+    best, wanted = math.inf, _visibility(job, hazard_edit)
+    for placement in placements[: ARM.nuisance_tries]:
+        trial = Arms()
+        own = EditJob(job.scene, job.images, control, placement, job.seed, jpeg_grids=job.jpeg_grids)
+        yield from _gated(trial, "nuisance", own, context)
+        arms.faults.update(trial.faults)
+        if "nuisance" not in trial.edits:
+            if math.isinf(best):
+                arms.missing.update(trial.missing)
+            continue
+        ratios = tuple(
+            a / max(b, 1e-6) for a, b in zip(_visibility(own, trial.edits["nuisance"]), wanted, strict=True)
         )
-        if "nuisance" in arms.edits:
+        apart = max(abs(math.log(max(ratio, 1e-6))) for ratio in ratios)
+        if apart < best:
+            best, arms.nuisance, arms.nuisance_placement = apart, control, placement
+            arms.edits.update(trial.edits)
+            arms.nuisance_ratios = round(ratios[0], 3), round(ratios[1], 3)
             arms.missing.pop("nuisance", None)
+        if best <= math.log(1 + ARM.alike):
             return
-        reasons.append(f"{nuisance.id}: {arms.missing['nuisance']}")
-    arms.missing["nuisance"] = "; ".join(reasons) or "no harmless object can be drawn"
 
 
-def _nuisance(
-    arms: Arms,
-    job: EditJob,
-    nuisance: Hazard,
-    rng: np.random.Generator,
-    band: tuple[float, float],
-    context: BuildContext,
-) -> Work:
-    placed = yield from _placed(arms, "nuisance", job, nuisance, nuisance, rng, band, context)
-    if placed:
-        arms.nuisance, arms.nuisance_placement = nuisance, placed
+def _visibility(job: EditJob, edit: Edit) -> tuple[float, float]:
+    """Pixels that an edit changes in the front frame at t0, and the sum of their differences, 8 bit."""
+    key = first_frame(job)
+    difference = np.abs(edit.frames[key][0].astype(np.int16) - job.images[key]).max(-1)
+    changed = difference > GATE.changed
+    return float(changed.sum()), float(difference[changed].sum())
 
 
 def distance_arm(arms: Arms, job: EditJob, factor: float, context: BuildContext) -> Work:
     """The case's hazard at ``factor`` times its distance. Factor 1 is the hazard arm itself."""
     arm = distance_name(factor)
     distance_m = job.placement.distance_m * factor
-    any_decel = (0.05, 100.0)
     policy = DistancePolicy(
-        decel=any_decel,
+        decel=ANYWHERE.decel,
         min_m=distance_m * (1 - ARM.distance_slack),
         max_m=distance_m * (1 + ARM.distance_slack),
     )
     there = job.hazard.model_copy(update={"distance": policy, "size": job.placement.size})
     rng = np.random.default_rng(derive_seed(job.seed, arm))
-    placed = yield from _placed(arms, arm, job, job.hazard, there, rng, any_decel, context)
-    if placed:
-        arms.distance_placements[arm] = placed
+    fault = context.fault(job.scene, job.images, there)
+    placements = context.free_placements(job.scene, job.images).find(there, rng, ANYWHERE, fault=fault)
+    if isinstance(placements, str):
+        arms.missing[arm] = placements
+        return
+    own = EditJob(job.scene, job.images, job.hazard, placements[0], job.seed, jpeg_grids=job.jpeg_grids)
+    yield from _gated(arms, arm, own, context)
+    if arm in arms.edits:
+        arms.distance_placements[arm] = placements[0]
 
 
 def distance_name(factor: float) -> str:
@@ -192,28 +208,13 @@ def distance_name(factor: float) -> str:
     return f"hazard_d{factor:.2f}"
 
 
-def _placed(
-    arms: Arms,
-    arm: str,
-    job: EditJob,
-    hazard: Hazard,
-    there: Hazard,
-    rng: np.random.Generator,
-    band: tuple[float, float],
-    context: BuildContext,
-) -> Generator[list[EditJob], Edits, Placement | None]:
-    """Where the arm's hazard stands, placed as ``there`` says, once its edit has passed the gates; else why not."""
-    placements = context.place(job.scene, job.images, there, rng, band)
-    if isinstance(placements, str):
-        arms.missing[arm] = placements
-        return None
-    own = EditJob(job.scene, job.images, hazard, placements[0], job.seed, jpeg_grids=job.jpeg_grids)
-    [edit] = yield [own]
+def _gated(arms: Arms, arm: str, job: EditJob, context: BuildContext) -> Work:
+    """The arm's edit once it has passed the gates; else why not."""
+    [edit] = yield [job]
     if isinstance(edit, Edit):
-        failed = "; ".join(f"{g.gate}: {g.reason}" for g in context.gates(own, edit) if not g.passed)
+        failed = "; ".join(f"{g.gate}: {g.reason}" for g in context.gates(job, edit) if not g.passed)
         edit = EditFailure(failed) if failed else edit
     _keep(arms, arm, edit)
-    return placements[0] if isinstance(edit, Edit) else None
 
 
 def _keep(arms: Arms, arm: str, result: Edit | EditFailure) -> None:
@@ -310,15 +311,16 @@ class CaseBuilder:
 
     def place(self) -> None:
         """``refusal`` says when there is nowhere to place it."""
-        placements = self.context.place(
-            self.scene,
-            self.images,
-            self.context.sized(self.hazard, self.seed),
+        hazard, planned = self.context.sized(self.hazard, self.seed), self.planned
+        placements = self.context.free_placements(self.scene, self.images).find(
+            hazard,
             np.random.default_rng(self.seed),
-            self.context.benchmark.decel_band,
+            response_of(self.context.benchmark),
+            None if planned.decel is None else Wanted(planned.decel, planned.side),
+            self.context.fault(self.scene, self.images, hazard),
         )
         if isinstance(placements, str):
-            self.refusal = placements if placements.startswith(UNSUITED) else f"no placement: {placements}"
+            self.refusal = f"no placement: {placements}"
         else:
             self.placements = placements
 
@@ -382,8 +384,8 @@ class CaseBuilder:
         benchmark, works = self.context.benchmark, {}
         if "null" in benchmark.controls:
             works["null"] = null_arm(self.arms, self._null_job(job))
-        if "nuisance" in benchmark.controls:
-            works["nuisance"] = nuisance_arm(self.arms, job, self.seed, self.context)
+        if "nuisance" in benchmark.controls and self.edit is not None:
+            works["nuisance"] = nuisance_arm(self.arms, job, self.edit, self.context)
         for factor in benchmark.distances:
             works[distance_name(factor)] = distance_arm(self.arms, job, factor, self.context)
         return [
@@ -464,7 +466,9 @@ class CaseBuilder:
             seed=self.seed,
             hazard=self.hazard,
             placement=self.placement,
+            clearing_plan=self._clearing_plan(self.placement),
             nuisance=self.arms.nuisance,
+            nuisance_ratios=self.arms.nuisance_ratios,
             nuisance_placement=self.arms.nuisance_placement,
             arms=("hazard", *self.arms.edits),
             arms_missing=self.arms.missing,
@@ -476,6 +480,10 @@ class CaseBuilder:
             files={},
             patches=patches,
         )
+
+    def _clearing_plan(self, placement: Placement) -> tuple[Point3, ...] | None:
+        free = self.context.free_placements(self.scene, self.images)
+        return clearing_plan(free.path, self.scene.speed, placement, self.hazard.standing, free.free)
 
     def _provenance(self, report: Mapping[str, Any]) -> Provenance:
         inpainter = self.context.inpainter
@@ -531,21 +539,34 @@ def _rejection(
         reason=f"broke: {fault}" if fault else reason,
         attempts=tuple(attempts),
         fault=fault,
-        unsuited=not fault and reason.startswith(UNSUITED),
     )
 
 
-def make_cases(settings: WorkerSettings, batch: Sequence[Planned]) -> list[Outcome]:
-    """Try every planned pair of ``batch``, in step, so that an inpainter sees whole batches."""
+def make_cases(settings: WorkerSettings, batch: Sequence[Slot]) -> list[Outcome]:
+    """Work off slots, in step, so that an inpainter sees whole batches: each pair until one is accepted."""
     context = build_context(settings)
     with contextlib.ExitStack() as claims:
-        mine = [p for p in batch if claims.enter_context(context.store.claim(p.case_id))]
-        elsewhere = [Outcome(p, "elsewhere") for p in batch if p not in mine]
-        # somebody may have finished one between the plan and the claim
-        finished = [outcome for p in mine if (outcome := outcome_on_disk(context.store, p))]
-        builders = attempt_cases(context, [p for p in mine if p not in [o.planned for o in finished]])
-        outcomes = [Outcome(d.planned, "open", off) if off else _finished(d) for d, off in builders]
-        return elsewhere + finished + outcomes
+        mine = [slot for slot in batch if claims.enter_context(context.store.claim(slot[0].case_id))]
+        outcomes = [Outcome(slot[0], "elsewhere") for slot in batch if slot not in mine]
+        works = [_slot_work(context, slot, outcomes) for slot in mine]
+        for index, put_off in run_in_batches(works, context.edits):
+            if put_off:
+                outcomes.append(Outcome(mine[index][0], "open", put_off))
+        return outcomes
+
+
+def _slot_work(context: BuildContext, slot: Slot, outcomes: list[Outcome]) -> Work:
+    """Tries the pairs of a slot that have no outcome yet, up to the first case."""
+    for planned in slot:
+        # somebody may have finished it between the plan and the claim
+        outcome = outcome_on_disk(context.store, planned)
+        if outcome is None:
+            builder = CaseBuilder(context, planned)
+            yield from builder.tries()
+            outcome = _finished(builder)
+            outcomes.append(outcome)
+        if outcome.status == "accepted":
+            return
 
 
 def outcome_on_disk(store: Store, planned: Planned) -> Outcome | None:
@@ -561,10 +582,3 @@ def _finished(builder: CaseBuilder) -> Outcome:
     context = builder.context
     outcome = contained(builder.finish, "writing the case", builder.inputs, context.strict)
     return record_failure(context.store, builder.planned, outcome) if isinstance(outcome, Fault) else outcome
-
-
-def attempt_cases(context: BuildContext, planned: Sequence[Planned]) -> Iterator[tuple[CaseBuilder, str]]:
-    """Every planned pair as its attempts end, with why it was put off, or ""; nothing is written yet."""
-    builders = [CaseBuilder(context, p) for p in planned]
-    for index, put_off in run_in_batches([builder.tries() for builder in builders], context.edits):
-        yield builders[index], put_off

@@ -4,7 +4,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,13 +14,14 @@ from cfgen.benchmark.drive_heights import DriveHeights
 from cfgen.benchmark.drive_light import DriveLight
 from cfgen.benchmark.gates import GateInput, load_gates, own_gates, read_only, run_gates
 from cfgen.benchmark.masks import MaskPipeline
+from cfgen.benchmark.plan import DAMAGED, Survey, response_of
 from cfgen.benchmark.scene_choice import AT_ONCE
 from cfgen.core.engines.pool import has_model_workers
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_json, write_bytes
 from cfgen.core.hashing import canonical_json, derive_seed, hash_bytes
-from cfgen.hazards.placement import find_placements
+from cfgen.hazards.placement import FreePlacements
 from cfgen.hazards.taxonomy import Taxonomy, merge_taxonomy
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images, can_draw, first_frame, make_edits
 from cfgen.inpaint.protocol import Inpainter
@@ -37,6 +38,8 @@ T = TypeVar("T")
 
 #: Scenes whose cameras are remembered.
 SCENES_KEPT = 64
+#: Maps of free placements that are remembered: they hold their scenes' frames.
+MAPS_KEPT = 4
 #: Looks from which benchmarks begin, a number that counts of variants divide.
 _LOOKS = 2520
 
@@ -53,6 +56,8 @@ class WorkerSettings:
     terms: str = "{}"
     #: the perceiver's options, such as where its file lies here, as canonical JSON
     perception: str = "{}"
+    #: ids of the hazards that are planned
+    hazards: tuple[str, ...] = ()
     #: the first thing that breaks is raised
     strict: bool = False
 
@@ -84,9 +89,7 @@ class BuildContext:
         self._lights: OrderedDict[str, SceneLight] = OrderedDict()
         self._drive_light = DriveLight(self._folders)
         self.heights = DriveHeights(self._folders, self.views)
-        self.nuisances = [
-            h for h in self.taxonomy.nuisances if can_draw_hazard(h, inpainter, guide, self.strict) is True
-        ]
+        self._maps: OrderedDict[str, FreePlacements] = OrderedDict()
 
     def sized(self, hazard: Hazard, seed: int) -> Hazard:
         """The hazard in one of the sizes that the inpainter, or its guide, has of it."""
@@ -113,19 +116,35 @@ class BuildContext:
         lit_jobs = [replace(job, light=self.light_of(job.scene, job.images)) for job in jobs]
         return make_edits(lit_jobs, self.inpainter, self.guide, self.mask_pipeline.matte, self.strict)
 
-    def place(
-        self,
-        scene: Scene,
-        images: Images,
-        hazard: Hazard,
-        rng: np.random.Generator,
-        band: tuple[float, float],
-    ) -> list[Placement] | str:
-        """Placements of the hazard, best first, or why there is none."""
-        front = images[scene.front.name, 0.0]
-        fault = self.mask_pipeline.fault(scene, front, hazard)
-        views = self.views.scene(scene, images)
-        return find_placements(scene, front, hazard, rng, band, images, fault, views)
+    def free_placements(self, scene: Scene, images: Images) -> FreePlacements:
+        """The scene's map, worked out once for its cases."""
+        free = self._maps.get(scene.scene_id)
+        if free is None or free.images is not images or free.scene is not scene:
+            free = self._maps[scene.scene_id] = FreePlacements(scene, images, self.views.scene(scene, images))
+            while len(self._maps) > MAPS_KEPT:
+                self._maps.popitem(last=False)
+        return free
+
+    def fault(self, scene: Scene, images: Images, hazard: Hazard) -> Callable[[Placement], str] | None:
+        """The segmenter's test of a placement."""
+        return self.mask_pipeline.fault(scene, images[scene.front.name, 0.0], hazard)
+
+    def survey(self, scene_id: str) -> Survey:
+        """Where hazards can stand in a scene."""
+        folder, reason = self.scene(scene_id), ""
+        images = {(f.camera, f.t): folder.image(f) for f in folder.scene.frames}
+        if reason := self.no_road(folder.scene, images):
+            return Survey(scene_id, reason, {})
+        free = self.free_placements(self.with_fitted_camera(folder.scene, images), images)
+        hazards = [self.taxonomy.get(hazard_id) for hazard_id in self.settings.hazards]
+
+        def rng(hazard: Hazard) -> np.random.Generator:
+            """The state with which the case itself begins, so that it finds what is surveyed."""
+            return np.random.default_rng(derive_seed(self.benchmark.seed, scene_id, hazard.id))
+
+        controls = "nuisance" in self.benchmark.controls
+        options, reason = free.survey(hazards, rng, response_of(self.benchmark), controls)
+        return Survey(scene_id, reason, options)
 
     def no_road(self, scene: Scene, images: Images) -> str:
         """Why nothing can be placed in the scene, whatever the hazard, or ""; worked out once for its cases."""
@@ -245,6 +264,20 @@ def taxonomy_identity(root: Path) -> dict[str, str]:
     """What must be the same wherever cases of a benchmark are made."""
     benchmark = Store(root).benchmark
     return {"taxonomy": merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only).hash}
+
+
+def survey_scenes(settings: WorkerSettings, scene_ids: Sequence[str]) -> list[Survey]:
+    """Where hazards can stand in each scene; a scene in which that breaks has the fault for its reason."""
+    context = build_context(settings)
+    surveys = []
+    for scene_id in scene_ids:
+        try:
+            inputs = {"scene_id": scene_id}
+            survey = contained(partial(context.survey, scene_id), "free placements", inputs, context.strict)
+        except InputError as error:
+            survey = Survey(scene_id, f"{DAMAGED}: {error}", {})
+        surveys.append(Survey(scene_id, str(survey), {}) if isinstance(survey, Fault) else survey)
+    return surveys
 
 
 @lru_cache(maxsize=1)

@@ -1,85 +1,94 @@
-"""Which hazard goes into which scene: even over scenes, stratified over hazards, decided by the seed alone."""
+"""Which hazard goes into which scene, and where: an assignment, even over scenes first, then over hazards, then over
+the required response and the side, within what is feasible; decided by the seed alone.
 
-import heapq
-import itertools
+What is feasible is surveyed once a scene, a window of scenes at a time, so that the first case of many scenes comes as
+soon as of few. A slot is one case to be: its first pair of scene and hazard, and reserves in the same scene for when
+gates refuse it. So what a slot comes to depends on no other slot, and the plan on no outcome, until all its slots have
+one: further slots then replace those that came to nothing.
+"""
+
+import json
+import math
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from textwrap import shorten
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from cfgen.benchmark.settings import PLAN
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_case_id, derive_seed, hash_json, seeds_after
 from cfgen.hazards.taxonomy import merge_taxonomy
-from cfgen.perception.camera import GUESSED
-from cfgen.perception.road_check import NO_ROAD
-from cfgen.records import Planned, Shard
-from cfgen.storage.listing import Refused, short_rejections
+from cfgen.hazards.zones import Response
+from cfgen.records import Benchmark, Planned, Shard
+from cfgen.storage.listing import short_rejections
 from cfgen.storage.store import Store
 
-Pair = tuple[str, str]
+#: Required deceleration, m/s^2, side (1 left, -1 right), and whether a control object looks alike beside the road.
+Option = tuple[float, int, bool]
 
 
-def plan_round(
-    scene_ids: Sequence[str],
-    hazard_ids: Sequence[str],
-    accepted: Collection[Pair],
-    refused: Collection[Pair],
-    open_slots: int,
-    seed: int,
-    unsuited: Collection[Pair] = (),
-    later: Collection[str] = (),
-) -> list[Pair]:
-    """The next (scene, hazard) pairs to try, at most ``open_slots``; fewer when untried pairs run out.
+@dataclass(frozen=True)
+class Survey:
+    """Where hazards can stand in a scene: an option by hazard; or ``reason``: why none can, and what would help."""
 
-    A pair that was accepted or refused never comes back. Each slot takes the scene with the fewest cases (accepted
-    or planned in this round, and one for every ``patience`` refusals), then the fewest refusals; in it the
-    hazard with the fewest cases, then the fewest refusals. Those of the refused that are ``unsuited`` say
-    nothing against the scene. What is still tied, the seed decides. Scenes named in ``later`` come when the
-    others have no pair left. Neither the order of the ids nor that of the outcomes matters, and pairs whose
-    scene or hazard is no longer listed count for the other one.
+    scene_id: str
+    reason: str
+    options: Mapping[str, Option]
+
+
+#: Surveys scenes, by their ids, in any order.
+Surveyor = Callable[[Sequence[str]], Iterable[Survey]]
+#: The first pair of a slot, and its reserves.
+Slot = list[Planned]
+
+
+def response_of(benchmark: Benchmark) -> Response:
+    """Where hazards of a benchmark stand. The paper draws them without regard to whether they can be avoided."""
+    if benchmark.protocol == "pinocchio":
+        return Response(PLAN.any_decel, math.inf, 0.0)
+    return Response(benchmark.decel_band, benchmark.horizon)
+
+
+def assign(
+    surveys: Sequence[Survey], counts: Mapping[str, int], weights: Mapping[str, float], seed: int
+) -> list[str]:
+    """A hazard for each scene that has one, even over hazards: the least sum of how often each is used, by weight.
+
+    Args:
+        counts: how often each hazard is planned already. weights: of hazards; 1 where it is not given, 0 for never.
     """
-    hazards_of: dict[str, set[str]] = {}
-    for scene, hazard in {*accepted, *refused}:
-        hazards_of.setdefault(scene, set()).add(hazard)
-    scene_refusals = Counter(s for s, _ in {*refused} - {*unsuited})
-    scene_cases = Counter(s for s, _ in accepted)
-    for scene, count in scene_refusals.items():
-        scene_cases[scene] += count // PLAN.patience
-    hazard_cases, hazard_refusals = Counter(h for _, h in accepted), Counter(h for _, h in refused)
-
-    queue = [
-        (s in later, scene_cases[s], scene_refusals[s], derive_seed(seed, s, scene_cases[s]), s)
-        for s in {*scene_ids}
-    ]
-    heapq.heapify(queue)
-    waiting: dict[tuple[int, int], set[str]] = {}
-    for hazard in {*hazard_ids}:
-        waiting.setdefault((hazard_cases[hazard], hazard_refusals[hazard]), set()).add(hazard)
-    pairs: list[Pair] = []
-    while queue and len(pairs) < open_slots:
-        last, cases, refusals, _, scene = heapq.heappop(queue)
-        scene_hazards = hazards_of.setdefault(scene, set())
-        fewest = next((key for key in sorted(waiting) if waiting[key] - scene_hazards), None)
-        if fewest is None:
-            continue
-        seed_of = seeds_after(seed, scene)
-        hazard = min(waiting[fewest] - scene_hazards, key=lambda h: (seed_of(h), h))
-        pairs.append((scene, hazard))
-        scene_hazards.add(hazard)
-        _move_on(waiting, fewest, hazard)
-        heapq.heappush(queue, (last, cases + 1, refusals, derive_seed(seed, scene, cases + 1), scene))
-    return pairs
+    feasible = Counter(hazard for survey in surveys for hazard in survey.options)
+    hazards = sorted(hazard for hazard in feasible if weights.get(hazard, 1.0) > 0)
+    copies = PLAN.copies + 3 * -(-len(surveys) // max(len(hazards), 1))
+    columns = [(h, k) for h in hazards for k in range(min(feasible[h], copies))]
+    if not columns:
+        return [""] * len(surveys)
+    use = np.array([(counts.get(h, 0) + k + 1) / weights.get(h, 1.0) for h, k in columns])
+    cost = np.full((len(surveys), len(columns)), np.inf)
+    for i, survey in enumerate(surveys):
+        seed_of = seeds_after(seed, survey.scene_id)
+        drawn = {h: _unlike(survey, h) + (seed_of(h) % 1000) / 5000 for h in hazards if h in survey.options}
+        for j, (h, _) in enumerate(columns):
+            if h in drawn:
+                cost[i, j] = use[j] + drawn[h]
+    most = float(cost[np.isfinite(cost)].max(initial=1.0)) * len(surveys) + 1
+    rows, picks = linear_sum_assignment(np.where(np.isfinite(cost), cost, most))
+    chosen = {int(i): columns[j][0] for i, j in zip(rows, picks, strict=True) if np.isfinite(cost[i, j])}
+    for i in set(range(len(surveys))) - set(chosen):  # more scenes than copies: the cheapest that is feasible
+        if np.isfinite(cost[i]).any():
+            chosen[i] = columns[int(cost[i].argmin())][0]
+    return [chosen.get(i, "") for i in range(len(surveys))]
 
 
-def _move_on(waiting: dict[tuple[int, int], set[str]], key: tuple[int, int], hazard: str) -> None:
-    """It has a case more."""
-    waiting[key].discard(hazard)
-    if not waiting[key]:
-        del waiting[key]
-    waiting.setdefault((key[0] + 1, key[1]), set()).add(hazard)
+def _unlike(survey: Survey, hazard: str) -> float:
+    """What it costs that no control object looks alike, in cases of the hazard."""
+    return 0.0 if survey.options[hazard][2] else PLAN.unlike
 
 
 # --- plan --------------------------------------------------------------------------------------
@@ -95,84 +104,156 @@ _MOSTLY = re.compile(r"no placement: none of \d+ places works: \d+ ([^,]+)")
 
 @dataclass
 class BuildPlan:
-    """What to try next. ``again``: cases that broke in an earlier build and are to be tried before other pairs, also
-    where others took their places."""
+    """What to try next.
+
+    Attributes:
+        survey: looks at scenes. retry: cases that broke in an earlier build and are to be tried before other pairs,
+            also where others took their places. barren: scenes in which nothing can stand -> why.
+    """
 
     store: Store
     scene_ids: Sequence[str]
     hazard_ids: Sequence[str]
-    again: list[str]
-    #: scenes that are still drawn from
-    drawn_from: Sequence[str] = ()
+    survey: Surveyor
+    retry: list[str] = field(default_factory=list)
+    barren: dict[str, str] = field(default_factory=dict)
+    _surveys: dict[str, Survey] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.drawn_from = self.scene_ids
+        for survey in read_surveys(self.store):
+            self._remember(survey)
 
-    def next_round(self) -> list[Planned]:
-        """Unfinished pairs of the plan; if there are none, pairs for the cases still missing; [] when all is done."""
+    def next_slots(self) -> list[Slot]:
+        """Slots of the plan without an outcome; if there are none, new ones for the cases still missing; [] when all is
+        done."""
         with self.store.planning():
-            return self._next_round()
+            while True:
+                planned = self.store.planned
+                if todo := self._retries(planned) or self._unfinished(planned):
+                    return todo
+                slots = 1 + max((p.slot for p in planned if p.slot is not None), default=-1)
+                # the first slots follow from no outcome, so that parts of a build plan alike
+                missing = self.store.benchmark.n - max(self.accepted(), 0)
+                if missing <= 0 or not self.extend(min(missing, self._window(slots))):
+                    return []
 
-    def _next_round(self) -> list[Planned]:
-        store, benchmark, planned = self.store, self.store.benchmark, self.store.planned
-        accepted_ids = {*store.case_ids()}
-        unfinished = [
-            p for p in planned if p.case_id not in accepted_ids and not store.has_rejection(p.case_id)
-        ]
-        if unfinished:
-            return unfinished
-        accepted = [p for p in planned if p.case_id in accepted_ids]
-        missing = benchmark.n - len(accepted)
-        if retries := {*self.again}:
-            self.again = []
-            for case_id in retries:
-                store.discard_rejection(case_id)
-            return [p for p in planned if p.case_id in retries]
-        if missing <= 0:
-            return []
-        new_pairs = self._more(planned, accepted, missing)
-        store.add_planned(new_pairs)
-        return new_pairs
+    def plan_all(self) -> None:
+        """As many slots as cases are wanted."""
+        with self.store.planning():
+            while (open_slots := self.store.benchmark.n - len(slots_of(self.store.planned))) > 0:
+                if not self.extend(min(open_slots, self._window(len(slots_of(self.store.planned))))):
+                    return
 
-    def _more(self, planned: Sequence[Planned], accepted: Sequence[Planned], missing: int) -> list[Planned]:
-        """Pairs that were not tried yet, for so many cases that are missing."""
-        store, benchmark = self.store, self.store.benchmark
-        rejections, accepted_ids = short_rejections(store), {p.case_id for p in accepted}
-        rows = refusals_in_a_row(planned, accepted_ids, rejections)
-        dropped = {**scenes_refused(rejections), **scenes_to_skip(rows, bool(accepted_ids))}
-        later = {scene_id for scene_id, row in rows.items() if len(row) >= PLAN.later}
-        self.drawn_from = [scene_id for scene_id in self.scene_ids if scene_id not in dropped]
-        refused = [(p.scene_id, p.hazard_id) for p in planned if p.case_id not in accepted_ids]
-        taken_pairs = [(p.scene_id, p.hazard_id) for p in accepted]
-        unsuited = [(r.scene_id, r.hazard_id) for r in rejections if r.unsuited]
-        pairs = plan_round(
-            self.drawn_from,
-            self.hazard_ids,
-            taken_pairs,
-            refused,
-            missing,
-            benchmark.seed,
-            unsuited,
-            later,
-        )
-        number = 1 + max((p.round for p in planned), default=-1)
-        taxonomy = merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)
-        new_looks = looks([h for _, h in pairs], accepted, {h.id: h.model for h in taxonomy if h.model})
-        return [
-            Planned(
-                case_id=derive_case_id(benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number, look=look
+    @staticmethod
+    def _window(slots: int) -> int:
+        return min(max(slots, PLAN.window), PLAN.most_window)
+
+    def _retries(self, planned: Sequence[Planned]) -> list[Slot]:
+        retries, self.retry = {*self.retry}, []
+        for case_id in retries:
+            self.store.discard_rejection(case_id)
+        return [[p] for p in planned if p.case_id in retries]
+
+    def _unfinished(self, planned: Sequence[Planned]) -> list[Slot]:
+        accepted = {*self.store.case_ids()}
+        return [slot for slot in slots_of(planned) if not is_done(self.store, slot, accepted)]
+
+    def extend(self, count: int) -> bool:
+        """Plan so many slots more, or as many as there are; returns whether there were any."""
+        planned = self.store.planned
+        surveys = self._next_scenes(planned, count)
+        rows = self._rows(surveys, planned) if surveys else []
+        self.store.add_planned(rows)
+        return bool(rows)
+
+    def _next_scenes(self, planned: Sequence[Planned], count: int) -> list[Survey]:
+        """Surveys of the scenes that are drawn next, of the pairs that are left: those with the fewest slots, then as
+        the seed has it."""
+        seed_of = seeds_after(self.store.benchmark.seed, "scenes")
+        used = Counter(p.scene_id for p in planned if p.slot is not None and not p.reserve)
+        pairs: dict[str, set[str]] = {}
+        for p in planned:
+            pairs.setdefault(p.scene_id, set()).add(p.hazard_id)
+        order = sorted({*self.scene_ids} - {*self.barren}, key=lambda s: (used[s], seed_of(s), s))
+        chosen: list[Survey] = []
+        while order and len(chosen) < count:
+            batch, order = order[: count - len(chosen)], order[count - len(chosen) :]
+            self._look([scene_id for scene_id in batch if scene_id not in self._surveys])
+            for scene_id in batch:
+                survey = self._surveys[scene_id]
+                left = {h: o for h, o in survey.options.items() if h not in pairs.get(scene_id, ())}
+                if left:
+                    chosen.append(Survey(scene_id, "", left))
+        return chosen
+
+    def _look(self, scene_ids: Sequence[str]) -> None:
+        surveys = sorted(self.survey(scene_ids), key=lambda survey: survey.scene_id) if scene_ids else []
+        append_surveys(self.store, surveys)
+        for survey in surveys:
+            self._remember(survey)
+
+    def _remember(self, survey: Survey) -> None:
+        self._surveys[survey.scene_id] = survey
+        if survey.reason:
+            self.barren[survey.scene_id] = survey.reason
+
+    def _rows(self, surveys: Sequence[Survey], planned: Sequence[Planned]) -> list[Planned]:
+        """A slot for each scene: what is assigned to it, and reserves."""
+        benchmark = self.store.benchmark
+        weights = benchmark.hazard_weights
+        balance = benchmark.protocol != "pinocchio"
+        counts = Counter(p.hazard_id for p in planned if p.slot is not None and not p.reserve and balance)
+        number = 1 + max((p.slot for p in planned if p.slot is not None), default=-1)
+        firsts = assign(surveys, counts, weights, derive_seed(benchmark.seed, number))
+        counts.update(hazard for hazard in firsts if hazard)
+        pairs: list[tuple[int, int, str]] = []
+        for i, (survey, first) in enumerate(zip(surveys, firsts, strict=True)):
+            seed_of = seeds_after(benchmark.seed, survey.scene_id)
+
+            def need(h: str, survey: Survey = survey, seed_of: Callable[[str], int] = seed_of) -> float:
+                return (counts[h] + 1) / weights.get(h, 1.0) + _unlike(survey, h) + (seed_of(h) % 1000) / 5000
+
+            rest = sorted((h for h in survey.options if h != first and weights.get(h, 1.0) > 0), key=need)
+            reserves = rest[: PLAN.reserves]
+            counts.update(dict.fromkeys(reserves, PLAN.reserve_share))  # type: ignore[arg-type]
+            pairs += [(rank, i, h) for rank, h in enumerate([first, *reserves]) if h]
+        models = {h.id: h.model for h in merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)}
+        seen_looks = Counter(models.get(p.hazard_id) for p in planned)
+        rows = []
+        for rank, i, hazard in sorted(pairs):
+            scene_id, model = surveys[i].scene_id, models.get(hazard)
+            decel, side, _ = surveys[i].options[hazard]
+            look = seen_looks[model] if model else None
+            seen_looks[model] += 1
+            case_id = derive_case_id(benchmark.seed, scene_id, hazard)
+            rows.append(
+                Planned(
+                    case_id=case_id,
+                    scene_id=scene_id,
+                    hazard_id=hazard,
+                    slot=number + i,
+                    reserve=rank,
+                    look=look,
+                    decel=decel,
+                    side=side,
+                )
             )
-            for (s, h), look in zip(pairs, new_looks, strict=True)
-        ]
+        return sorted(rows, key=lambda p: (p.slot, p.reserve))
 
     def accepted(self) -> int:
         return accepted_of_plan(self.store)
 
-    def untried(self) -> int:
-        """Pairs without an outcome yet, of scenes that are still drawn from."""
-        scenes = {*self.drawn_from}
-        pairs = {(p.scene_id, p.hazard_id) for p in self.store.planned if p.scene_id in scenes}
-        return len(scenes) * len(self.hazard_ids) - len(pairs)
+
+def slots_of(planned: Sequence[Planned]) -> list[Slot]:
+    """The pairs by their slots, in order; those that people asked for are slots of their own, and the last."""
+    rows = sorted((p for p in planned if p.slot is not None), key=lambda p: (p.slot, p.reserve))
+    slots = [list(slot) for _, slot in groupby(rows, key=lambda p: p.slot)]
+    return slots + [[p] for p in planned if p.slot is None]
+
+
+def is_done(store: Store, slot: Slot, accepted: set[str]) -> bool:
+    """Whether one of its pairs is a case, or all were refused."""
+    return any(p.case_id in accepted for p in slot) or all(store.has_rejection(p.case_id) for p in slot)
 
 
 def accepted_of_plan(store: Store) -> int:
@@ -181,82 +262,8 @@ def accepted_of_plan(store: Store) -> int:
     return sum(p.case_id in accepted_ids for p in store.planned)
 
 
-def looks(
-    hazard_ids: Sequence[str], accepted: Sequence[Planned], models: Mapping[str, str]
-) -> list[int | None]:
-    """For each hazard that is planned the least look that no case of its model has yet; None where it has no model."""
-    used: dict[str, set[int]] = {}
-    #: model -> all looks below are taken
-    next_free: dict[str, int] = {}
-    for pair in accepted:
-        if pair.look is not None and pair.hazard_id in models:
-            used.setdefault(models[pair.hazard_id], set()).add(pair.look)
-    chosen: list[int | None] = []
-    for hazard_id in hazard_ids:
-        model = models.get(hazard_id)
-        if model is None:
-            chosen.append(None)
-            continue
-        model_looks = used.setdefault(model, set())
-        look = next(k for k in itertools.count(next_free.get(model, 0)) if k not in model_looks)
-        model_looks.add(look)
-        next_free[model] = look + 1
-        chosen.append(look)
-    return chosen
-
-
-def scenes_refused(rejections: Sequence[Refused]) -> dict[str, str]:
-    """Scenes in which no hazard can stand, as was found when a pair was tried: no road, a guessed camera, damage."""
-    unusable = NO_ROAD, GUESSED, DAMAGED
-    return {r.scene_id: r.reason for r in rejections if r.reason.startswith(unusable)}
-
-
-def scenes_given_up(
-    planned: Sequence[Planned], accepted: Collection[str], rejections: Sequence[Refused]
-) -> dict[str, str]:
-    """Scenes whose other pairs are not tried, since too many in a row were refused, and why most often.
-
-    Args:
-        accepted: ids of cases.
-    """
-    return scenes_to_skip(
-        refusals_in_a_row(planned, accepted, rejections), any(p.case_id in accepted for p in planned)
-    )
-
-
-def refusals_in_a_row(
-    planned: Sequence[Planned], accepted: Collection[str], rejections: Sequence[Refused]
-) -> dict[str, list[str]]:
-    """Of each scene the kinds of its last refusals, back to its last case."""
-    by_case = {r.case_id: r for r in rejections}
-    rows: dict[str, list[str]] = {}
-    for pair in planned:
-        row = rows.setdefault(pair.scene_id, [])
-        if pair.case_id in accepted:
-            row.clear()
-        elif (refused := by_case.get(pair.case_id)) and refused.by_gates:
-            row.append(kind_of(refused.reason))
-    return rows
-
-
-def scenes_to_skip(rows: Mapping[str, Sequence[str]], any_case: bool) -> dict[str, str]:
-    """As :func:`scenes_given_up`, by what :func:`refusals_in_a_row` tells.
-
-    Args:
-        any_case: a scene of the benchmark gave a case.
-    """
-    limit = PLAN.give_up if any_case else PLAN.later
-    return {
-        scene_id: f"{len(row)} refusals in a row, most often: {Counter(row).most_common(1)[0][0]}"
-        for scene_id, row in rows.items()
-        if len(row) >= limit
-    }
-
-
 def kind_of(reason: str) -> str:
     """A refusal by its first cause, without advice, numbers and what stands in brackets: the same cause counts once."""
-    if reason.startswith(GUESSED):
-        return GUESSED
     if mostly := _MOSTLY.match(reason):
         reason = f"no placement: mostly {mostly[1]}"
     first = re.sub(r" \([^()]*\)", "", reason).partition("; ")[0]
@@ -269,11 +276,33 @@ def broken(store: Store) -> list[str]:
     return [p.case_id for p in store.planned if p.case_id in faults]
 
 
+# --- surveys -----------------------------------------------------------------------------------
+
+
+def append_surveys(store: Store, surveys: Sequence[Survey]) -> None:
+    """Keep them for when the build goes on."""
+    lines = [json.dumps([s.scene_id, s.reason, s.options], separators=(",", ":")) for s in surveys]
+    store.work.mkdir(parents=True, exist_ok=True)
+    with (store.work / "surveys.jsonl").open("a") as file:
+        file.write("".join(f"{line}\n" for line in lines))
+
+
+def read_surveys(store: Store) -> list[Survey]:
+    """Those of earlier builds; a line that a kill cut off is surveyed again."""
+    path, surveys = store.work / "surveys.jsonl", []
+    for line in path.read_text().splitlines() if path.is_file() else ():
+        try:
+            scene_id, reason, options = json.loads(line)
+        except ValueError:
+            continue
+        surveys.append(Survey(scene_id, reason, options))
+    return surveys
+
+
 # --- shards ------------------------------------------------------------------------------------
-# A build in parts: each folder plans all pairs and works off its own, so that the parts are those of one build.
+# A build in parts: each folder plans all slots and works off its own, so that the parts are those of one build.
 #
-# What a round plans follows from every outcome of the rounds before it. So a part ends with its round; merged, the
-# next round is that of a build in one folder, which the merged folder goes on with, or copies of it, in parts again.
+# The merged folder goes on where slots came to nothing.
 
 FILE = "shard.json"
 
@@ -299,13 +328,13 @@ def check_part(store: Store, part: tuple[int, int] | None) -> None:
     )
 
 
-def next_part(plan: BuildPlan, part: tuple[int, int]) -> list[Planned]:
-    """The pairs of this part that have no outcome; [] when it is done."""
+def next_part(plan: BuildPlan, part: tuple[int, int]) -> list[Slot]:
+    """The slots of this part that have no outcome; [] when it is done."""
     store = plan.store
     if shard_in(store) is None:
-        plan.next_round()
-    planned = store.planned
-    mine = [p for p in planned[part[0] - 1 :: part[1]] if not store.is_finished(p.case_id)]
+        plan.plan_all()
+    planned, accepted = store.planned, {*store.case_ids()}
+    mine = [slot for slot in slots_of(planned)[part[0] - 1 :: part[1]] if not is_done(store, slot, accepted)]
     _note(store, part, planned, not mine)
     return mine
 

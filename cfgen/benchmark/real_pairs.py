@@ -86,7 +86,7 @@ def _benchmark(pairs: PairsFile, results: Sequence[_Made], taxonomy: Taxonomy) -
 
 
 def _planned(case: Case) -> Planned:
-    return Planned(case_id=case.case_id, scene_id=case.scene_id, hazard_id=case.hazard.id, round=0)
+    return Planned(case_id=case.case_id, scene_id=case.scene_id, hazard_id=case.hazard.id)
 
 
 def _made(folder: Path, pairs: PairsFile, pair: ObstaclePair, taxonomy: Taxonomy, work: Path) -> _Made:

@@ -46,9 +46,6 @@ class GateSettings:
     #: What lies this near to the edit, as a share of the frame's width, may be seen otherwise: networks look
     #: around.
     near: float = 0.02
-    #: The lowest part of the box, as a share of its height, and the share of it that was road before.
-    base: float = 0.15
-    least_road: float = 0.3
     #: From this height and these sides on, m, a thing hides road: share of its lower half where none is seen
     #: any more.
     tall_m: float = 1.2
@@ -151,10 +148,10 @@ DETECTION = DetectorSettings()
 class ArmSettings:
     """Where the control arms stand: wider bands find more places and compare less alike ones."""
 
-    #: a harmless object may stand so much farther and nearer than a hazard: factors on the band of
-    #: deceleration. A place as near as a hazard's is preferred; a narrow lens shows what is beside the road
-    #: only far ahead
-    nuisance_band: tuple[float, float] = (0.02, 2.0)
+    #: so many places of a control object are painted at most, and its changed area and summed difference may differ
+    #: from the hazard's by this share
+    nuisance_tries: int = 3
+    alike: float = 0.3
     #: a hazard at another distance may be this share off it
     distance_slack: float = 0.05
 
@@ -164,17 +161,20 @@ ARM = ArmSettings()
 
 @dataclass(frozen=True)
 class PlanSettings:
-    """When a scene is left for others. By the shares of pairs that are accepted on real drives: lower
-    numbers give up scenes by chance, higher ones try hopeless ones longer."""
+    """How slots are planned. By the shares of pairs that are accepted on the demo scenes and the known real drive."""
 
-    #: After so many refusals a scene waits as if it had a case more: one that takes little must not use up the
-    #: build.
-    patience: int = 4
-    #: A scene of which so many pairs in a row were refused comes after all others; at one in four accepted,
-    #: chance does so to one in thirty. It leaves the draw only after GIVE_UP in a row, or where no scene at
-    #: all gave a case.
-    later: int = 12
-    give_up: int = 36
+    #: Slots that are planned at once, the first time and at most: fewer start sooner, more are more even.
+    window: int = 100
+    most_window: int = 1000
+    #: Reserves of each slot, and how much each counts against its hazard, in cases.
+    reserves: int = 5
+    reserve_share: float = 0.2
+    #: Cases of a hazard that the assignment of a window may choose besides an even share.
+    copies: int = 4
+    #: What it counts against a pair that no control object looks alike, in cases of its hazard.
+    unlike: float = 3.0
+    #: Where the paper's protocol asks for no band, m/s^2.
+    any_decel: tuple[float, float] = (0.3, 20.0)
 
 
 PLAN = PlanSettings()

@@ -71,7 +71,6 @@ def _show_tally(summary: "BuildReport", out: Path) -> None:
     for hazard, (accepted, attempts) in summary.acceptance.items():
         print(f"{hazard:<32}{accepted:>8}{attempts:>7}")
     _show_counts("refused, by reason (numbers as #):", summary.reasons)
-    _show_counts("not drawn from, for what the scene lacks:", summary.unsuited)
     if summary.faults:
         print(
             "\nfaults: these broke and are no refusals; what was lost was replaced where there were pairs left:"

@@ -59,6 +59,7 @@ class HazardHistory:
         standing: the part of the hazard's box that takes up ground; None: all of it.
         lanes: where the own lane is; None: as the scene says. lanes_seen: the lanes in view.
         waits: whether what crosses may have stood before; a rider does not: he comes rolling.
+        traffic: the vehicles that the scene tells of; None: as it says.
         rolled_on: when it rolled onto the road from what lies flat beside it, s relative to t0.
     """
 
@@ -70,6 +71,7 @@ class HazardHistory:
     lanes: Lanes | None = None
     lanes_seen: LanesSeen | None = None
     waits: bool = True
+    traffic: Traffic | None = None
     rolled_on: float | None = None
     _cache: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
 
@@ -86,16 +88,21 @@ class HazardHistory:
 
     def of(self, placement: Placement, crosses: bool) -> Placement | HistoryInconsistency:
         """The placement with a plausible past: when it set off, and from when on it shows; or what spoils that."""
+        start = self._set_off(placement) if crosses else None
+        if (
+            start is not None and self.waits
+        ):  # what sets off late is preferred to what has been on its way all along
+            late = self._with_past(placement.model_copy(update={"moving_since": start}))
+            if isinstance(late, Placement):
+                return late
         result = self._with_past(placement)
         if isinstance(result, Placement) or not crosses:
             return result
-        start = self._set_off(placement)
         if start is None:
             return replace(result, rule=OVER_LANE) if result.rule == BARE_ROAD else result
-        if self.waits:
-            return self._with_past(placement.model_copy(update={"moving_since": start}))
-        rolling = replace(self, rolled_on=start)
-        return rolling._with_past(placement) if self._flat_before(placement, start) else result
+        if self.waits or not self._flat_before(placement, start):
+            return result
+        return replace(self, rolled_on=start)._with_past(placement)
 
     def _flat_before(self, placement: Placement, start: float) -> bool:
         """Whether t0 shows road, or what lies as flat, wherever it rolled before ``start``, s."""
@@ -119,7 +126,10 @@ class HazardHistory:
             )  # it would vanish and come again
         if (occupied_t := self._stood(moving, visibility)) is not None:
             return HistoryInconsistency(STOOD, occupied_t, moving.distance_m)
-        return moving.model_copy(update={"visible_since": since})
+        outside = [-t for t, how in visibility.items() if how == "outside"]
+        starts = [-start for start in (since, moving.moving_since) if start is not None]
+        in_view_s = min([*outside, *starts, *(-t for t in sorted(visibility)[:1])], default=0.0)
+        return moving.model_copy(update={"visible_since": since, "in_view_s": in_view_s})
 
     def _set_off(self, placement: Placement) -> float | None:
         """When it left the road's edge, s relative to t0; None where it was on its way all along, or no edge is seen.
@@ -157,8 +167,7 @@ class HazardHistory:
         lanes = self.lanes or Lanes.of(self.scene)
         (s,), (lateral,) = EgoPath.from_scene(self.scene, FAR_M).locate(spot[None])
         from_middle = float(lateral) - lanes.middle
-        dashed = (self.lanes_seen and self.lanes_seen.dashed) or ()
-        if (1 if from_middle > 0 else -1) in dashed and abs(
+        if (1 if from_middle > 0 else -1) in lanes.dashed and abs(
             from_middle
         ) < 3 * lanes.half - HISTORY.within_line_m:
             return None
@@ -169,14 +178,13 @@ class HazardHistory:
         return own - abs(from_middle)
 
     @cached_property
-    def traffic(self) -> Traffic:
-        """The vehicles that the scene tells of."""
-        return Traffic(self.scene)
+    def _traffic(self) -> Traffic:
+        return self.traffic or Traffic(self.scene)
 
     def _vehicle_conflict(self, placement: Placement) -> HistoryInconsistency | None:
         """Which vehicle that the scene tells of, or somebody saw, stood where it was."""
         standing = self.standing or placement.size
-        if conflict := self.traffic.conflict(placement, standing, (0.0, *self.cameras)):
+        if conflict := self._traffic.conflict(placement, standing, (0.0, *self.cameras)):
             return conflict
         if self.views.now.things is None:  # nobody looks for vehicles: no frame is looked at for them
             return None
@@ -195,7 +203,7 @@ class HazardHistory:
             if how != "seen" or image is None:
                 continue
             pose = placement.at(t)
-            any_size = self.views.now.things is None and not self.traffic.known
+            any_size = self.views.now.things is None and not self._traffic.known
             off = OCCUPANCY.just_off_m if any_size and not goes_across(pose) else 0.0
             if was_occupied(image, self.cameras[t], self._footprint(pose), frame, front, off, any_size):
                 return t
@@ -238,7 +246,7 @@ class HazardHistory:
         area = areas(clipped)[0] if valid.all() else 0.0
         if area * self.shrink < HISTORY.small_px or area < HISTORY.coming_in * areas(boxes)[0]:
             return "outside"
-        if behind_traffic := self.traffic.before(camera, t, (pose.x, pose.y), clipped[0]):
+        if behind_traffic := self._traffic.before(camera, t, (pose.x, pose.y), clipped[0]):
             return behind_traffic
         return self._road_shown(self._footprint(self._on_road(placement, t)), clipped[0], t)
 

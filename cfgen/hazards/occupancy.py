@@ -15,9 +15,10 @@ from cfgen.geometry.camera import centre, ground_points, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.settings import OCCUPANCY
+from cfgen.perception.annotated import Pose, traffic_at
 from cfgen.perception.camera import CAR_M
 from cfgen.perception.road_by_colour import FAR_M
-from cfgen.perception.view import REACH, BoxPx, SceneView
+from cfgen.perception.view import REACH, VEHICLES, BoxPx, SceneView
 from cfgen.records import Camera, Placement, RoadUser, Scene, Size
 
 #: The rules. No commas: tables take the first cause up to one.
@@ -169,9 +170,6 @@ def _runs(row: np.ndarray) -> list[tuple[int, int]]:
 # --- driven ------------------------------------------------------------------------------------
 # Which vehicle that a detector saw stood where the hazard was in the 2 s before t0.
 
-#: What drives on a lane.
-VEHICLES = frozenset(("car", "truck", "bus"))
-
 
 def vehicle_conflict(
     scene: Scene,
@@ -263,9 +261,6 @@ def _on_it(
 #: Two boxes whose middles are farther apart than half of all their sides and this, m, share no ground.
 _WIDEST_M = OCCUPANCY.just_off_m + 2 * OCCUPANCY.room_m
 
-#: x, y, theta
-Pose = tuple[float, float, float]
-
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
@@ -275,42 +270,14 @@ class Traffic:
     _cache: dict[float, list[tuple[RoadUser, Pose]]] = field(default_factory=dict, repr=False)
 
     @cached_property
-    def _users(self) -> tuple[RoadUser, ...] | None:
-        return self.scene.traffic
-
-    @property
     def known(self) -> bool:
-        return self._users is not None
+        return self.scene.traffic is not None
 
     def at(self, t: float) -> list[tuple[RoadUser, Pose]]:
-        """Each with x, y, m, and theta, rad, in the ego frame at t0, of time ``t``, s relative to t0.
-
-        Where no track tells, its speed is taken as constant: what drives along the road keeps its distance from the
-        own path, what does not drives straight on.
-        """
+        """As :func:`cfgen.perception.annotated.traffic_at`."""
         if t not in self._cache:
-            self._cache[t] = self._at(t)
+            self._cache[t] = traffic_at(self.scene, t)
         return self._cache[t]
-
-    def _at(self, t: float) -> list[tuple[RoadUser, Pose]]:
-        users = self._users or ()
-        if not users:
-            return []
-        path = EgoPath.since(self.scene, self.scene.history.t[0], FAR_M)
-        s, lateral = path.locate([(user.x, user.y) for user in users])
-        poses: list[tuple[RoadUser, Pose]] = []
-        for user, along, aside, heading in zip(users, s, lateral, path.at(s)[2], strict=True):
-            if user.track and user.track[0][0] <= t < 0:
-                poses.append((user, _tracked(user, t)))
-                continue
-            turned, driven = user.theta - float(heading), user.v * t
-            if abs(math.sin(turned)) > math.sin(OCCUPANCY.parallel) or abs(aside) > OCCUPANCY.beside_m:
-                x, y = user.x + driven * math.cos(user.theta), user.y + driven * math.sin(user.theta)
-                poses.append((user, (x, y, user.theta)))
-            else:
-                pose = path.at(along + (driven if math.cos(turned) > 0 else -driven), aside)
-                poses.append((user, (float(pose[0]), float(pose[1]), float(pose[2]) + turned)))
-        return poses
 
     def conflict(
         self, placement: Placement, standing: Size, times: Iterable[float]
@@ -334,6 +301,14 @@ class Traffic:
                 if not follows and _shared(place, _ground(user, pose, OCCUPANCY.just_off_m)):
                     return HistoryInconsistency(LEFT, t, placement.distance_m)
         return None
+
+    def ground(self, t: float, left: bool) -> list[Array]:
+        """(4, 2) m, what each takes up at ``t``, s; with ``left`` also what it had just left, of those that drive."""
+        return [
+            _ground(user, pose, OCCUPANCY.just_off_m if left else 0.0)
+            for user, pose in self.at(t)
+            if not left or user.v >= OCCUPANCY.stands
+        ]
 
     def before(
         self, camera: Camera, t: float, spot: tuple[float, float], box: Array
@@ -362,14 +337,6 @@ class Traffic:
             elif share > REACH:
                 return "partly"
         return "hidden" if hidden else ""
-
-
-def _tracked(user: RoadUser, t: float) -> Pose:
-    """Where its track has it at ``t``, s, which is not before its first row."""
-    rows = np.array([row for row in user.track if row[0] < 0] + [(0.0, user.x, user.y, user.theta)])
-    rows[:, 3] = np.unwrap(rows[:, 3])
-    x, y, theta = (float(np.interp(t, rows[:, 0], column)) for column in rows[:, 1:].T)
-    return x, y, theta
 
 
 def _ground(user: RoadUser, pose: Pose, behind: float = 0.0) -> Array:

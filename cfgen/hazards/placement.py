@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -14,29 +15,50 @@ from cfgen.geometry.camera import centre, inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.history import HazardHistory
-from cfgen.hazards.occupancy import HistoryInconsistency, in_detail
+from cfgen.hazards.occupancy import LEFT, STOOD, HistoryInconsistency, Traffic, in_detail
 from cfgen.hazards.settings import PLACEMENT
 from cfgen.hazards.zones import (
+    ANYWHERE,
     Lanes,
     Pose,
+    Poses,
+    Response,
     half_extents,
+    harmless,
     parks,
     poses_to_try,
+    strip_of,
+    time_to_collision,
     velocity,
 )
 from cfgen.perception.camera import sure_to_m
 from cfgen.perception.lanes import LanesSeen
-from cfgen.perception.road_by_colour import FAR_M, HALF_WIDTH_M, ColourGround
+from cfgen.perception.road_by_colour import FAR_M, ColourGround
 from cfgen.perception.scene_camera import curves_up
 from cfgen.perception.view import SceneView, hood_row
 from cfgen.perception.views import SceneViews, Views
-from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
+from cfgen.records import Camera, Hazard, Placement, Scene, Size, wrap_angle
 
 BENDS_AWAY = "where the lines leave the way that was guessed"
 HILL = "farther than the road is level"
-#: Begins the reason where the scene lacks what the hazard needs.
-UNSUITED = "the scene does not suit it:"
+FAR_OFF = "so far off that a guessed camera may draw it in another size"
+NOT_CLEAR = "not on clear road"
+IN_LANE = "in another lane, not beside the road"
 OFF_EDGE = "parked away from the road's edge"
+
+#: The map's cells: m along the path and to its left.
+_ALONG = np.arange(2.0, PLACEMENT.ahead_m, PLACEMENT.cell_m[0])
+_ACROSS = np.arange(-PLACEMENT.aside_m, PLACEMENT.aside_m + 1e-6, PLACEMENT.cell_m[1])
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The response that a placement should need, m/s^2, and its side, 1 left, -1 right, 0 either; or the ``area`` that
+    it should have at the planner's size, px^2."""
+
+    decel: float
+    side: int = 0
+    area: float | None = None
 
 
 def find_placements(
@@ -44,55 +66,512 @@ def find_placements(
     image: np.ndarray,
     hazard: Hazard,
     rng: np.random.Generator,
-    decel_band: tuple[float, float] = (1.5, 6.0),
+    response: Response = Response(),  # noqa: B008 - frozen
     frames: Mapping[tuple[str, float], np.ndarray] | None = None,
     fault: Callable[[Placement], str] | None = None,
     views: SceneViews | None = None,
 ) -> list[Placement] | str:
     """Placements of the hazard, best first, at most ``candidates``; or the reason why there is none.
 
-    Those that show in every past frame come before those that something hides at first.
-
     Args:
         image: (H, W, 3) uint8 RGB, the front frame at t0. frames: by camera and time, all frames of the scene; the
             front camera's past shows which rows are the car's own hood, and what was where the hazard would be.
         rng: draws poses; the same state gives the same placements.
-        decel_band: m/s^2, where the hazard has no band of its own.
         views: what the frames show; None: as their colours tell.
         fault: a further test of a placement that holds so far: what is wrong with it, or "".
     """
-    path = EgoPath.from_scene(scene, FAR_M)
     all_frames = {**(frames or {}), (scene.front.name, 0.0): image}
     views = views or Views.of(ColourGround()).scene(scene, all_frames)
-    ground = views.now
-    if not ground.road.any():
-        return "no road in view"
-    brightness = road_brightness(image, ground)
-    if brightness < PLACEMENT.min_brightness:
-        return f"the road is too dark to see anything on it (brightness {brightness:.0f} of 255)"
-    lanes = LanesSeen.of(ground, scene.front, path, image) if views.lanes_known else None
-    if missing := missing_road(scene, hazard, lanes):
-        return missing
-    own_lane = replace(Lanes.of(scene, lanes), far_side=views.likely is not None)
-    if missing := own_lane.missing(hazard):
-        return f"{UNSUITED} {missing}"
-    poses = poses_to_try(scene, hazard, rng, decel_band, own_lane)
-    if not poses:
-        return (
-            f"at {scene.speed:.1f} m/s no distance from {hazard.distance.min_m:g} to {hazard.distance.max_m:g} m "
-            "needs a deceleration within the band"
+    return FreePlacements(scene, all_frames, views).find(hazard, rng, response, fault=fault)
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """Poses as the frame at t0 sees them: what is wrong with each (P,), "" for nothing, and where it is.
+
+    Attributes:
+        x, y, heading: (P,), m and rad, ``heading`` of the path. feet: (P, 2) px. boxes: (P, 4) px, clipped.
+        clear: (P,) share of the footprint that is free. area: (P,) px^2 at the planner's size.
+    """
+
+    poses: Poses
+    fault: np.ndarray
+    x: Array
+    y: Array
+    heading: Array
+    feet: Array
+    boxes: Array
+    clear: Array
+    area: Array
+
+    @property
+    def works(self) -> np.ndarray:
+        """Indices of those with which nothing is wrong."""
+        return np.flatnonzero(self.fault == "")
+
+
+class FreePlacements:
+    """The map of a scene's free placements: what its frame at t0 shows in every cell along and across the ego path.
+
+    A hazard's footprint at a pose is looked up in it, all poses at once; what the 2 s before say is asked of the few
+    that are taken (:class:`HazardHistory`).
+    """
+
+    def __init__(
+        self, scene: Scene, images: Mapping[tuple[str, float], np.ndarray], views: SceneViews
+    ) -> None:
+        self.scene, self.images, self.views, self.camera = scene, images, views, scene.front
+        self.path = EgoPath.from_scene(scene, FAR_M)
+        self.hood = hood_row(scene.front, images)
+        self._layers: dict[str, np.ndarray] = {}
+
+    # --- what is known of the scene, worked out once ---
+
+    @cached_property
+    def obstacle(self) -> str:
+        """Why nothing can be placed, or ""."""
+        road = self.views.now.road
+        if not road.any():
+            return "no road in view"
+        brightness = road_brightness(self.images[self.camera.name, 0.0], self.views.now)
+        if brightness < PLACEMENT.min_brightness:
+            return f"the road is too dark to see anything on it (brightness {brightness:.0f} of 255)"
+        return ""
+
+    @cached_property
+    def lanes_seen(self) -> LanesSeen | None:
+        if not self.views.lanes_known or self.scene.lanes is not None:
+            return None
+        image = self.images[self.camera.name, 0.0]
+        return LanesSeen.of(self.views.now, self.camera, self.path, image)
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        return replace(Lanes.of(self.scene, self.lanes_seen), far_side=self._road_is_told)
+
+    @cached_property
+    def flat(self) -> SceneView:
+        """Road, and verge and pavement that look as flat."""
+        return self.views.with_flat_ground()
+
+    @property
+    def _road_is_told(self) -> bool:
+        """Whether somebody tells road from verge."""
+        return self.scene.drivable is not None or self.views.likely is not None
+
+    def history(self, hazard: Hazard) -> HazardHistory:
+        return HazardHistory(
+            self.views,
+            self.flat if hazard.kind == "nuisance" else self.views.now,
+            # of ground beside an annotated road nothing has to be seen
+            0.0 if hazard.kind == "nuisance" and self.scene.drivable else _clear_needed(hazard),
+            _shrink(self.camera),
+            hazard.standing,
+            self.lanes,
+            self.lanes_seen,
+            hazard.motion.waits,
+            self.traffic,
         )
-    if hazard.kind == "nuisance":
-        ground = views.with_flat_ground()
-    low, high = hazard.distance.decel or decel_band
-    target_decel = low + (high - low) * float(rng.uniform())
-    search = _Search(
-        scene, hazard, path, ground, hood_row(scene.front, frames), views, target_decel, lanes, own_lane
-    )
-    return search.run(poses, fault) or search.why_not(len(poses))
+
+    @cached_property
+    def traffic(self) -> Traffic:
+        return Traffic(self.scene)
+
+    # --- cells ---
+
+    @cached_property
+    def _cells_px(self) -> Array:
+        """(S, Y, 2) px of the middles of the cells; NaN where they do not project."""
+        s, y = np.meshgrid(_ALONG, _ACROSS, indexing="ij")
+        at_x, at_y, _ = self.path.at(s.ravel(), y.ravel())
+        px, valid = project(self.camera, np.column_stack([at_x, at_y, np.zeros_like(at_x)]))
+        return np.where(valid[:, None], px, np.nan).reshape(*s.shape, 2)
+
+    def _layer(self, name: str) -> np.ndarray:
+        """(S, Y) bool: ``clear`` or ``likely`` road, ``driven`` road or ground ``aside`` of it at t0; or what
+        ``vehicles`` take up at a time, s, or have just ``left``."""
+        if name not in self._layers:
+            px = self._cells_px.reshape(-1, 2)
+            kind, _, t = name.partition(" ")
+            if t:
+                layer = self._vehicles(float(t), kind == "left")
+            elif name == "driven":
+                layer = self._layer("likely") & ~self._bays
+            elif name == "aside":
+                layer = self._aside()
+            else:
+                layer = (self.views.likely or self.views.now if name == "likely" else self.views.now).is_road(
+                    px
+                )
+            self._layers[name] = layer.reshape(self._cells_px.shape[:2])
+        return self._layers[name]
+
+    def _fill(self, layer: np.ndarray, corners: Array) -> None:
+        """Set the cells of a polygon (N, 2) m, in the ego frame."""
+        s, y = self.path.locate(corners)
+        cells = np.column_stack(
+            [(y - _ACROSS[0]) / PLACEMENT.cell_m[1], (s - _ALONG[0]) / PLACEMENT.cell_m[0]]
+        )
+        cv2.fillPoly(layer, [np.clip(cells, -1e4, 1e4).round().astype(np.int32)], 1)
+
+    @cached_property
+    def _bays(self) -> np.ndarray:
+        """(S, Y) bool: annotated lanes for parked cars, and shoulders."""
+        layer = np.zeros(self._cells_px.shape[:2], np.uint8)
+        for lane in self.scene.lanes or ():
+            if lane.use in ("parking", "shoulder"):
+                self._fill(layer, strip_of(lane))
+        return layer > 0
+
+    def _aside(self) -> np.ndarray:
+        """What may hold what is harmless: flat ground, bays, and the verge or pavement of a road without a shoulder,
+        beyond which a guard rail may stand."""
+        flat = self.flat.is_road(self._cells_px.reshape(-1, 2)).reshape(self._cells_px.shape[:2])
+        if self.scene.drivable is None or any(lane.use == "shoulder" for lane in self.scene.lanes or ()):
+            return flat | self._bays
+        verge = np.ones((1, 2 * round(PLACEMENT.verge_m / PLACEMENT.cell_m[1]) + 1), np.uint8)
+        return flat | (cv2.dilate(self._layer("likely").astype(np.uint8), verge) > 0)
+
+    def _vehicles(self, t: float, left: bool) -> np.ndarray:
+        layer = np.zeros(self._cells_px.shape[:2], np.uint8)
+        for corners in self.traffic.ground(t, left):
+            self._fill(layer, corners)
+        return layer > 0
+
+    def _share(self, name: str, s: Array, y: Array) -> Array:
+        """Share of the points (P, ...) m that lie in cells of the layer; over all axes but the first."""
+        i = np.rint((s - _ALONG[0]) / PLACEMENT.cell_m[0]).astype(int)
+        j = np.rint((y - _ACROSS[0]) / PLACEMENT.cell_m[1]).astype(int)
+        layer = self._layer(name)
+        on_map = (i >= 0) & (i < layer.shape[0]) & (j >= 0) & (j < layer.shape[1])
+        hit = on_map & layer[np.clip(i, 0, layer.shape[0] - 1), np.clip(j, 0, layer.shape[1] - 1)]
+        return hit.reshape(len(s), -1).mean(1)
+
+    # --- poses ---
+
+    def check(self, poses: Poses) -> Checked:
+        """What the frame at t0 says against each pose."""
+        x, y, heading = self.path.at(poses.s, poses.lateral)
+        length, width, height = (
+            poses.column(lambda h, side=side: getattr(h.size, side)) for side in ("length", "width", "height")
+        )
+        corners = _boxes(x, y, heading + poses.yaw, length, width, height)
+        boxes, in_view = boxes_px(self.camera, corners)
+        feet, feet_valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
+        boxes = np.nan_to_num(boxes)
+        clipped = clip_boxes(self.camera, boxes)
+        fault = np.full(len(poses), "", object)
+
+        def mark(wrong: np.ndarray, reason: str) -> None:
+            fault[wrong & (fault == "")] = reason
+
+        mark(~(in_view & feet_valid), "out of view")
+        self._mark_size(mark, poses, boxes, clipped)
+        mark(~inside(self.camera, np.nan_to_num(feet, nan=-9.0)), "its foot out of the frame")
+        mark(poses.s > sure_to_m(self.scene.extra), FAR_OFF)
+        clear = self._clear(poses)
+        mark(clear < poses.column(_clear_needed), NOT_CLEAR)
+        self._mark_driven(mark, poses)
+        self._mark_aside(mark, poses)
+        mark(poses.s > level_to_m(self.scene), HILL)
+        ends = None if self.lanes_seen is None or self.scene.motion_known else self.lanes_seen.bends_at
+        if ends is not None:  # where the motion is known, so is the way
+            mark(poses.s > ends + PLACEMENT.bends_slack_m, BENDS_AWAY)
+        area = areas(clipped) * _shrink(self.camera)
+        return Checked(poses, fault, x, y, heading, feet, clipped, clear, area)
+
+    def _mark_size(
+        self, mark: Callable[[np.ndarray, str], None], poses: Poses, boxes: Array, clipped: Array
+    ) -> None:
+        shown = areas(clipped) / np.maximum(areas(boxes), 1e-6)
+        needed = poses.column(
+            lambda h: (
+                PLACEMENT.inside_entering
+                if h.motion.kind == "crossing" or h.size.width > 4
+                else PLACEMENT.inside
+            )
+        )
+        mark(shown < needed, "cut off by the frame")
+        mark(clipped[:, 3] > self.hood, "behind the car's own hood")
+        sides = np.minimum(clipped[:, 2] - clipped[:, 0], clipped[:, 3] - clipped[:, 1])
+        shrink = _shrink(self.camera)
+        small = sides * math.sqrt(shrink) < PLACEMENT.min_side_px
+        mark(small | (areas(clipped) * shrink < PLACEMENT.min_area_px), "too small at the planner's size")
+        low = boxes[:, 3] - boxes[:, 1] < poses.column(lambda h: h.distance.least_px)
+        mark(low, "lower than the pixels at which it is recognized")
+
+    def _points(self, poses: Poses) -> tuple[Array, Array]:
+        """(P, along, across) s and lateral, m, of points of the ground that each takes up."""
+        length, width = (
+            poses.column(lambda h, side=side: getattr(h.standing, side)) for side in ("length", "width")
+        )
+        along, across = (np.linspace(-0.5, 0.5, n) for n in PLACEMENT.points)
+        u = length[:, None, None] * along[:, None]
+        w = width[:, None, None] * across
+        c, sn = np.cos(poses.yaw)[:, None, None], np.sin(poses.yaw)[:, None, None]
+        return (
+            poses.s[:, None, None] + c * u - sn * w,
+            poses.lateral[:, None, None] + sn * u + c * w,
+        )
+
+    def _clear(self, poses: Poses) -> Array:
+        """(P,) share of the footprint that is clear road, or flat ground for what is harmless; of either end, too."""
+        s, y = self._points(poses)
+        harmless_one = poses.column(lambda h: h.kind == "nuisance")
+        clear = np.zeros(len(poses))
+        for name, use in (("clear", ~harmless_one), ("aside", harmless_one)):
+            if use.any():
+                parts = (np.s_[:, :, :], np.s_[:, :2], np.s_[:, -2:], np.s_[:, :, :2], np.s_[:, :, -2:])
+                shares = [self._share(name, s[use][part], y[use][part]) for part in parts]
+                clear[use] = np.minimum(shares[0], np.min(shares[1:], 0) + PLACEMENT.end_slack)
+        return clear
+
+    def _mark_driven(self, mark: Callable[[np.ndarray, str], None], poses: Poses) -> None:
+        """Annotated vehicles were there before, or have just left; what crosses may follow one."""
+        if not self.traffic.at(0.0):
+            return
+        moves = poses.column(lambda h: h.motion.kind != "static")
+        signs = poses.column(lambda h: -1.0 if h.motion.kind == "contraflow" else 1.0)
+        across = poses.column(lambda h: h.motion.kind == "crossing")
+        s, y = (points[:, ::3, ::2] for points in self._points(poses))
+        for t in (0.0, *self.history(poses.hazards[0]).cameras):
+            along = t * moves * signs * poses.speed
+            at_s = s + (along * np.cos(poses.yaw))[:, None, None]
+            at_y = y + (along * np.sin(poses.yaw))[:, None, None]
+            mark(self._share(f"vehicles {t}", at_s, at_y) > 0, STOOD)
+            mark(~across & (self._share(f"left {t}", at_s, at_y) > 0), LEFT)
+
+    def _mark_aside(self, mark: Callable[[np.ndarray, str], None], poses: Poses) -> None:
+        """What is harmless stands off the road; what parks stands at its edge."""
+        lanes, across = self.lanes, np.zeros(len(poses))
+        for k, hazard in enumerate(poses.hazards):
+            mine = poses.of == k
+            across[mine] = half_extents(hazard, poses.yaw[mine])[1]
+        off = poses.column(lambda h: h.kind == "nuisance")
+        if off.any():
+            mark(off & (self._share("driven", *self._points(poses)) > PLACEMENT.most_on_road), IN_LANE)
+            near = np.abs(poses.lateral - lanes.middle) - across
+            mark(off & (near < lanes.half), IN_LANE)
+            if not self._road_is_told:  # colours take the other lane for a verge
+                strip = self._strip(poses, np.sign(poses.lateral), across, PLACEMENT.beside_m)
+                mark(off & (strip > PLACEMENT.most_beside), IN_LANE)
+        parked = poses.column(parks)
+        if parked.any():
+            side = np.full(len(poses), lanes.kerb)
+            strip = self._strip(poses, side, across, PLACEMENT.parked_m)
+            # beyond a dashed line is a lane that is driven on
+            mark(parked & ((strip > PLACEMENT.most_parked) | (lanes.kerb in lanes.dashed)), OFF_EDGE)
+
+    def _strip(self, poses: Poses, side: Array, across: Array, beyond: tuple[float, float]) -> Array:
+        """Share of road on a strip from and to so far beyond the outer side of each, m."""
+        out = np.linspace(*beyond, 5)
+        y = poses.lateral[:, None, None] + (side * across)[:, None, None] + side[:, None, None] * out
+        s = poses.s[:, None, None] + np.array([-1.0, 0.0, 1.0])[:, None]
+        return self._share("likely", np.broadcast_to(s, np.broadcast_shapes(s.shape, y.shape)), y + 0 * s)
+
+    # --- search ---
+
+    def find(
+        self,
+        hazard: Hazard,
+        rng: np.random.Generator,
+        response: Response = Response(),  # noqa: B008 - frozen
+        wanted: Wanted | None = None,
+        fault: Callable[[Placement], str] | None = None,
+    ) -> list[Placement] | str:
+        """As :func:`find_placements`; the nearest to what is ``wanted`` come first, None: drawn from what works."""
+        if reason := self.obstacle or self.missing(hazard):
+            return reason
+        checked = self.check(poses_to_try(self.scene, hazard, rng, response, self.lanes))
+        if not len(checked.poses):
+            return (
+                f"at {self.scene.speed:.1f} m/s no distance from {hazard.distance.min_m:g} to "
+                f"{hazard.distance.max_m:g} m needs a response that is due in time"
+            )
+        works = checked.works
+        if wanted is None and len(works):
+            wanted = Wanted(float(rng.choice(checked.poses.decel[works])))
+        order = works[np.argsort(-self._scores(checked, works, wanted), kind="stable")] if wanted else works
+        return self._take(checked, order, fault)
+
+    def missing(self, hazard: Hazard) -> str:
+        """What the hazard needs that the scene neither shows nor tells of, or ""."""
+        return missing_road(self.scene, hazard, self.lanes) or self.lanes.missing(hazard)
+
+    def _scores(self, checked: Checked, at: np.ndarray, wanted: Wanted) -> Array:
+        """Nearer to the wanted response and side, larger, on clearer road and closer to the path is better."""
+        poses, side = checked.poses, np.sqrt(checked.area[at])
+        size = np.minimum(np.log(np.maximum(side / PLACEMENT.min_side_px, 1)) / 3, 1)
+        if wanted.area is not None:
+            near = np.exp(-((np.log(checked.area[at] / wanted.area) / 0.1) ** 2))
+        else:
+            near = np.exp(-((np.log(poses.decel[at] / wanted.decel) / 0.25) ** 2))
+        near += 0.5 * (np.sign(poses.lateral[at] - self.lanes.middle) == wanted.side)
+        return 0.3 * size + 1.5 * near + 2 * checked.clear[at] - 0.1 * np.abs(poses.lateral[at])
+
+    def _take(
+        self,
+        checked: Checked,
+        order: np.ndarray,
+        fault: Callable[[Placement], str] | None,
+        most: int = PLACEMENT.candidates,
+    ) -> list[Placement] | str:
+        """The first ``most`` of ``order`` that have a plausible past; those that come into view late first."""
+        accepted: list[Placement] = []
+        refused, conflicts = Counter(checked.fault[checked.fault != ""]), []
+        tried: list[Placement] = []
+        for i in order:
+            placement = self.placement(checked, i)
+            if any(_near(placement, other) for other in tried):
+                continue
+            tried.append(placement)
+            result = self._final(placement, checked.poses.hazard(i))
+            if isinstance(result, HistoryInconsistency):
+                conflicts.append(result)
+            reason = result.rule if isinstance(result, HistoryInconsistency) else result
+            if isinstance(result, Placement):
+                reason = fault(result) if fault else ""
+            if isinstance(result, Placement) and not reason:
+                accepted.append(result)
+            else:
+                refused[str(reason)] += 1
+            if len(accepted) == most or len(tried) == PLACEMENT.most_tried:
+                break
+        if accepted:
+            return sorted(accepted, key=lambda p: p.in_view_s or 0.0)
+        counts = ", ".join(f"{n} {reason}" for reason, n in refused.most_common())
+        detail = in_detail(conflicts)
+        return f"none of {len(checked.poses)} places works: {counts}" + (
+            f", in detail: {detail}" if detail else ""
+        )
+
+    def _final(self, placement: Placement, hazard: Hazard) -> Placement | HistoryInconsistency | str:
+        """The placement with its past, or what speaks against it: something nearer at t0, or its past."""
+        box, spot = np.array(placement.box_px), (placement.x, placement.y)
+        if self.views.now.before(box, placement.foot_px[1]) or self.traffic.before(
+            self.camera, 0.0, spot, box
+        ):
+            return "before something nearer"
+        return self.history(hazard).of(placement, hazard.motion.kind == "crossing")
+
+    def placement(self, checked: Checked, i: int) -> Placement:
+        pose, hazard, heading = checked.poses[i], checked.poses.hazard(i), float(checked.heading[i])
+        vx, vy = velocity(hazard, pose, heading)
+        moving_since = None
+        if hazard.kind == "nuisance" and pose.speed:  # it set off at the road's edge
+            gap = abs(pose.lateral - self.lanes.middle) - half_extents(hazard, pose.yaw)[1] - self.lanes.half
+            moving_since = -max(float(gap), 0.0) / pose.speed
+        return Placement(
+            zone=pose.zone,
+            x=float(checked.x[i]),
+            y=float(checked.y[i]),
+            yaw=wrap_angle(heading + pose.yaw),
+            vx=vx,
+            vy=vy,
+            moving_since=moving_since,
+            size=hazard.size,
+            distance_m=pose.s,
+            lateral_m=pose.lateral,
+            required_decel=pose.required_decel,
+            ttc_s=float(time_to_collision(hazard, self.scene.speed, pose.speed, pose.yaw, pose.s)),
+            foot_px=(float(checked.feet[i, 0]), float(checked.feet[i, 1])),
+            box_px=tuple(checked.boxes[i].tolist()),
+        )
+
+    def examine(self, hazard: Hazard, pose: Pose, response: Response) -> tuple[Placement | None, list[str]]:
+        """One pose chosen by a person: its placement, None when the camera cannot see it, and every reason against
+        it."""
+        checked = self.check(Poses.single(hazard, [pose]))
+        if checked.fault[0] == "out of view":
+            return None, ["out of view"]
+        low, high = hazard.distance.decel or response.decel
+        faults = [checked.fault[0]]
+        if not low <= pose.required_decel <= high:
+            side = "hard to stop for" if pose.required_decel > high else "far to need a response"
+            faults.append(f"too {side}: {pose.required_decel:.1f} m/s² where {low:g} to {high:g} are allowed")
+        placement = self.placement(checked, 0)
+        result = self._final(placement, hazard)
+        if not isinstance(result, Placement):
+            return placement, [fault for fault in (*faults, str(result)) if fault]
+        return result, [fault for fault in faults if fault]
+
+    # --- for the plan ---
+
+    def survey(
+        self,
+        hazards: Sequence[Hazard],
+        rng: Callable[[Hazard], np.random.Generator],
+        response: Response,
+        nuisance: bool,
+    ) -> tuple[dict[str, tuple[float, int, bool]], str]:
+        """By hazard where it can stand, of as many hazards as are worth it: required deceleration, m/s^2, side (1 left,
+        -1 right), and whether a place for the same object off the path looks as large. And why none can stand
+        anywhere, or ""."""
+        if self.obstacle:
+            return {}, self.obstacle
+        suited = [h for h in hazards if not self.missing(h)]
+        parts = [poses_to_try(self.scene, h, rng(h), response, self.lanes) for h in suited]
+        parts = [part for part in parts if len(part)]
+        if not parts:
+            return {}, f"at {self.scene.speed:.1f} m/s no response to any hazard would be due in time"
+        checked, aside = self.check(Poses.join(parts)), None
+        if nuisance:
+            controls = [harmless(part.hazards[0]) for part in parts]
+            beside = [poses_to_try(self.scene, h, rng(h), ANYWHERE, self.lanes) for h in controls]
+            aside = self.check(Poses.join(beside))
+        options: dict[str, tuple[float, int, bool]] = {}
+        at_of = {k: checked.works[checked.poses.of[checked.works] == k] for k in range(len(parts))}
+        # those with few poses first, so that no scene is left out in which they could stand; the rest as drawn
+        few = sorted((k for k, at in at_of.items() if len(at)), key=lambda k: len(at_of[k]))
+        half = PLACEMENT.surveyed // 2
+        drawn = sorted(few[half:], key=lambda k: rng(parts[k].hazards[0]).random())
+        for k in (*few[:half], *drawn):
+            if len(options) == PLACEMENT.surveyed:
+                break
+            hazard, at = parts[k].hazards[0], at_of[k]
+            wanted = Wanted(float(rng(hazard).choice(checked.poses.decel[at])))
+            order = at[np.argsort(np.abs(checked.poses.decel[at] - wanted.decel), kind="stable")]
+            placements = self._take(checked, order[: PLACEMENT.survey_tries], None, 1)
+            if isinstance(placements, str):
+                continue
+            [placement] = placements
+            alike = True
+            if aside is not None:
+                beside_areas = aside.area[aside.works[aside.poses.of[aside.works] == k]]
+                area = areas(np.array([placement.box_px]))[0] * _shrink(self.camera)
+                ratio = np.abs(np.log(area / np.maximum(beside_areas, 1e-6)))
+                alike = bool((ratio < math.log(1 + PLACEMENT.alike)).any())
+            side = 1 if placement.lateral_m > self.lanes.middle else -1
+            options[hazard.id] = round(placement.required_decel, 2), side, alike
+        return options, "" if options else self._why_barren(checked)
+
+    def _why_barren(self, checked: Checked) -> str:
+        """What most speaks against every pose, and what would help."""
+        reason = Counter(checked.fault).most_common(1)[0][0]
+        if reason != NOT_CLEAR:
+            return f"nothing can stand there: {reason}"
+        clear = self._layer("clear")[:, np.abs(_ACROSS) < 1.0].mean(1) > PLACEMENT.clear
+        far = float(_ALONG[clear].max()) if clear.any() else 0.0
+        helps = "give 'drivable' in its scene.json, or take --perception twinlitenet"
+        return f"no clear road seen beyond {far:.0f} m: {helps}"
+
+    def free(self, s: Array, lateral: Array) -> np.ndarray:
+        """(N,) bool: road that no annotated vehicle takes up at t0."""
+        return np.array(self._share("likely", s[:, None], lateral[:, None]) > 0)
+
+    def find_alike(
+        self, hazard: Hazard, placement: Placement, rng: np.random.Generator
+    ) -> tuple[Hazard, list[Placement] | str]:
+        """The same object where no response is due, about as far off and as large as ``placement``."""
+        near, far = placement.distance_m * (1 - PLACEMENT.alike), placement.distance_m * (1 + PLACEMENT.alike)
+        control = harmless(hazard)
+        policy = control.distance.model_copy(update={"min_m": near, "max_m": far})
+        searched = control.model_copy(update={"distance": policy, "size": placement.size})
+        area = areas(np.array([placement.box_px]))[0] * _shrink(self.camera)
+        return control, self.find(searched, rng, ANYWHERE, Wanted(1.0, 0, float(area)))
 
 
-def missing_road(scene: Scene, hazard: Hazard, lanes: LanesSeen | None) -> str:
+def missing_road(scene: Scene, hazard: Hazard, lanes: Lanes) -> str:
     """What the hazard needs of the road that the scene neither shows nor tells of; "" when nothing is missing.
 
     A scene tells with ``road``: "junction", "rails" or "motorway", or a list of them.
@@ -101,275 +580,27 @@ def missing_road(scene: Scene, hazard: Hazard, lanes: LanesSeen | None) -> str:
     road_tags = {road_tags} if isinstance(road_tags, str) else set(road_tags)
     if hazard.road == "street":
         motorway = "motorway" in road_tags or scene.speed > PLACEMENT.motorway_speed
-        return f"{UNSUITED} it belongs to streets, and this is or looks like a motorway" if motorway else ""
-    if hazard.road == "any" or hazard.road in road_tags:
+        return "it belongs to streets, and this is or looks like a motorway" if motorway else ""
+    if (
+        hazard.road == "any"
+        or hazard.road in road_tags
+        or (hazard.road == "junction" and lanes.crossing_road)
+    ):
         return ""
-    if hazard.road == "junction" and lanes is not None and lanes.crossing_road:
-        return ""
-    return f"{UNSUITED} no {'rails' if hazard.road == 'rails' else 'crossing road'} in view or told of"
+    return f"no {'rails' if hazard.road == 'rails' else 'crossing road'} in view or told of"
 
 
-def examine(
-    scene: Scene,
-    hazard: Hazard,
-    path: EgoPath,
-    ground: SceneView,
-    hood: float,
-    views: SceneViews,
-    pose: Pose,
-    decel_band: tuple[float, float],
-) -> tuple[Placement | None, list[str]]:
-    """One pose chosen by a person: its placement, None when the camera cannot see it, and every reason against it."""
-    lanes = LanesSeen.of(views.now, scene.front, path) if views.lanes_known else None
-    search = _Search(scene, hazard, path, ground, hood, views, lanes_seen=lanes, lanes=Lanes.of(scene, lanes))
-    x, y, heading = path.at(np.array([pose.s]), np.array([pose.lateral]))
-    corners = box_corners(x, y, heading + pose.yaw, hazard.size)
-    boxes, in_view = boxes_px(search.camera, corners)
-    feet, feet_valid = project(search.camera, np.column_stack([x, y, np.zeros_like(x)]))
-    if not (in_view[0] and feet_valid[0]):
-        return None, ["out of view"]
-    clipped = clip_boxes(search.camera, boxes)
-    placement = search._placement(pose, x[0], y[0], heading[0], feet[0], clipped[0])
-    low, high = hazard.distance.decel or decel_band
-    faults = [search._fault(feet[0], boxes[0], clipped[0])]
-    if not low <= pose.required_decel <= high:
-        side = "hard to stop for" if pose.required_decel > high else "far to need a response"
-        faults.append(f"too {side}: {pose.required_decel:.1f} m/s² where {low:g} to {high:g} are allowed")
-    if search._clear_share(corners[0]) < search._clear_needed:
-        faults.append("not on clear road")
-    if search._in_traffic(pose):
-        faults.append("in another lane, not beside the road")
-    if search._off_edge(pose):
-        faults.append(OFF_EDGE)
-    faults.append(lane_conflict(scene, lanes, pose.s))
-    with_past = search.past.of(placement, hazard.motion.kind == "crossing")
-    if isinstance(with_past, HistoryInconsistency):
-        return placement, [fault for fault in (*faults, str(with_past)) if fault]
-    return with_past, [fault for fault in faults if fault]
+def _clear_needed(hazard: Hazard) -> float:
+    return PLACEMENT.clear_harmless if hazard.kind == "nuisance" else PLACEMENT.clear
 
 
-@dataclass
-class _Search:
-    scene: Scene
-    hazard: Hazard
-    path: EgoPath
-    ground: SceneView
-    hood: float
-    views: SceneViews
-    #: m/s^2 that the place should require; drawn from the band, so that cases fill it
-    wanted_decel: float = 4.5
-    #: the lanes in view, and what they and the scene tell of the own one
-    lanes_seen: LanesSeen | None = None
-    lanes: Lanes | None = None
-
-    def __post_init__(self) -> None:
-        self.refused: Counter[str] = Counter()
-        self.spoiled: list[HistoryInconsistency] = []
-        self.camera = self.scene.front
-        self.sure_to_m = sure_to_m(self.scene.extra)
-        self.past = HazardHistory(
-            self.views,
-            self.ground,
-            self._clear_needed,
-            _shrink(self.camera),
-            self.hazard.standing,
-            self.lanes,
-            self.lanes_seen,
-            self.hazard.motion.waits,
-        )
-
-    def why_not(self, pose_count: int) -> str:
-        counts = ", ".join(f"{n} {reason}" for reason, n in self.refused.most_common())
-        detail = in_detail(self.spoiled)
-        return f"none of {pose_count} places works: {counts}" + (f", in detail: {detail}" if detail else "")
-
-    def run(self, poses: Sequence[Pose], fault: Callable[[Placement], str] | None) -> list[Placement]:
-        """The placements that work, best first, each well away from the better ones."""
-        accepted: list[Placement] = []
-        for placement in self._visible(poses):
-            if any(_near(placement, better) for better in accepted):
-                continue
-            with_past = self.past.of(placement, self.hazard.motion.kind == "crossing")
-            if isinstance(with_past, HistoryInconsistency):
-                self.refused[with_past.rule] += 1
-                self.spoiled.append(with_past)
-                continue
-            if fault and (wrong := fault(with_past)):
-                self.refused[wrong] += 1
-                continue
-            accepted.append(with_past)
-            if len(accepted) == PLACEMENT.candidates:
-                break
-        return sorted(accepted, key=lambda p: p.visible_since is not None)
-
-    def _visible(self, poses: Sequence[Pose]) -> list[Placement]:
-        """Those that hold at t0, best first."""
-        s = np.array([p.s for p in poses])
-        x, y, heading = self.path.at(s, np.array([p.lateral for p in poses]))
-        yaws = heading + [p.yaw for p in poses]
-        corners = box_corners(x, y, yaws, self.hazard.size)
-        standing = box_corners(x, y, yaws, self.hazard.standing)
-        boxes, in_view = boxes_px(self.camera, corners)
-        feet, feet_valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
-        clipped = clip_boxes(self.camera, np.nan_to_num(boxes))
-        scored: list[tuple[float, int]] = []
-        for i, pose in enumerate(poses):
-            visible = bool(in_view[i] and feet_valid[i])
-            fault = self._fault(feet[i], boxes[i], clipped[i]) if visible else "out of view"
-            clear = 0.0 if fault else self._clear_share(standing[i])
-            fault = fault or self._ground_fault(pose, (x[i], y[i]), feet[i], clipped[i], clear)
-            if fault:
-                self.refused[fault] += 1
-            else:
-                scored.append((self._score(pose, clipped[i], clear), i))
-        return [
-            self._placement(poses[i], x[i], y[i], heading[i], feet[i], clipped[i])
-            for _, i in sorted(scored, key=lambda f: (-f[0], f[1]))
-        ]
-
-    def _placement(
-        self, pose: Pose, x: float, y: float, heading: float, foot: Array, box: Array
-    ) -> Placement:
-        vx, vy = velocity(self.hazard, pose, float(heading))
-        return Placement(
-            zone=pose.zone,
-            x=float(x),
-            y=float(y),
-            yaw=wrap_angle(float(heading) + pose.yaw),
-            vx=vx,
-            vy=vy,
-            size=self.hazard.size,
-            distance_m=pose.s,
-            lateral_m=pose.lateral,
-            required_decel=pose.required_decel,
-            foot_px=(float(foot[0]), float(foot[1])),
-            box_px=(float(box[0]), float(box[1]), float(box[2]), float(box[3])),
-        )
-
-    # --- what must hold at t0 ---
-
-    @property
-    def _clear_needed(self) -> float:
-        return PLACEMENT.clear_harmless if self.hazard.kind == "nuisance" else PLACEMENT.clear
-
-    def _fault(self, foot: Array, box: Array, clipped: Array) -> str:
-        entering = self.hazard.motion.kind == "crossing" or self.hazard.size.width > 4
-        share = areas(clipped[None])[0] / max(areas(box[None])[0], 1e-6)
-        if share < (PLACEMENT.inside_entering if entering else PLACEMENT.inside):
-            return "cut off by the frame"
-        if clipped[3] > self.hood:
-            return "behind the car's own hood"
-        side = min(clipped[2] - clipped[0], clipped[3] - clipped[1]) * math.sqrt(_shrink(self.camera))
-        if (
-            side < PLACEMENT.min_side_px
-            or areas(clipped[None])[0] * _shrink(self.camera) < PLACEMENT.min_area_px
-        ):
-            return "too small at the planner's size"
-        if box[3] - box[1] < self.hazard.distance.least_px:
-            return f"lower than the {self.hazard.distance.least_px:g} pixels at which it is recognized"
-        return "" if inside(self.camera, foot)[0] else "its foot out of the frame"
-
-    def _ground_fault(
-        self, pose: Pose, spot: tuple[float, float], foot: Array, box: Array, clear: float
-    ) -> str:
-        """What the ground and what stands on it at t0 say against a pose that is in view; "" for nothing."""
-        if pose.s > self.sure_to_m:
-            return "so far off that a guessed camera may draw it in another size"
-        if clear < self._clear_needed:
-            return "not on clear road"
-        behind = self.ground.before(box, foot[1]) or self.past.traffic.before(self.camera, 0.0, spot, box)
-        if behind:
-            return "before something nearer"
-        if self._in_traffic(pose):
-            return "in another lane, not beside the road"
-        return OFF_EDGE if self._off_edge(pose) else lane_conflict(self.scene, self.lanes_seen, pose.s)
-
-    def _clear_share(self, corners: Array) -> float:
-        """Share of the footprint on clear road; of a wide one also of either end: a nearer car may hide it."""
-        px, valid = project(self.camera, corners[:4])
-        if not valid.all():
-            return 0.0
-        clear = self.ground.share(px)
-        a, b, c, d = px
-        if np.ptp(px[:, 0]) < PLACEMENT.wide * self.camera.width or clear < self._clear_needed:
-            return clear
-        if abs(a[0] - b[0]) > abs(a[0] - d[0]):
-            a, b, c, d = b, c, d, a  # a to d and b to c run across the view
-        ends = (
-            np.array([a, b, b + PLACEMENT.end * (c - b), a + PLACEMENT.end * (d - a)]),
-            np.array([d, c, c + PLACEMENT.end * (b - c), d + PLACEMENT.end * (a - d)]),
-        )
-        return min(clear, *(self.ground.share(end) + PLACEMENT.end_slack for end in ends))
-
-    def _in_traffic(self, pose: Pose) -> bool:
-        """Whether something harmless that belongs beside the road stands on it, or has clear road on its far side too.
-
-        Looked for there and where the picture shows it well: a road is about as wide all along.
-        """
-        if self.hazard.kind != "nuisance" or pose.zone != "shoulder":
-            return False
-        if self._on_road(pose):
-            return True
-        edge = abs(pose.lateral) + half_extents(self.hazard, pose.yaw)[1]
-        width_known = HALF_WIDTH_M - 1.2
-        if edge + PLACEMENT.beside_m[0] > width_known - 1.0:
-            return self.views.likely is None  # nobody looks that far aside
-        near, far = (math.copysign(min(edge + m, width_known), pose.lateral) for m in PLACEMENT.beside_m)
-        for s in (pose.s, *PLACEMENT.along_m):
-            x, y, _ = self.path.at(s + np.array([-1.0, 2, 2, -1]), np.array([near, near, far, far]))
-            px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
-            if (
-                valid.all()
-                and inside(self.camera, px).all()
-                and self.ground.share(px) > PLACEMENT.most_beside
-            ):
-                return True
-        return False
-
-    def _off_edge(self, pose: Pose) -> bool:
-        """Whether what parks has a lane or road beyond its outer side too, or what is there is out of view."""
-        if not parks(self.hazard):
-            return False
-        kerb = Lanes.of(self.scene).kerb
-        if self.lanes_seen is not None and kerb in (self.lanes_seen.dashed or ()):
-            return True  # beyond a dashed line is a lane that is driven on
-        along, across = half_extents(self.hazard, pose.yaw)
-        near, far = (pose.lateral + kerb * (across + beyond) for beyond in PLACEMENT.parked_m)
-        s = pose.s + along * np.array([-1, 1, 1, -1])
-        x, y, _ = self.path.at(s, np.array([near, near, far, far]))
-        px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
-        if not valid.all() or not inside(self.camera, px.mean(0)[None]).all():
-            return True
-        return (self.views.likely or self.ground).share(px) > PLACEMENT.most_parked
-
-    def _on_road(self, pose: Pose) -> bool:
-        """Whether it takes up road, likely road where that is told, that somebody sees who tells it from the verge."""
-        if self.views.likely is None:
-            return False
-        along, across = half_extents(self.hazard, pose.yaw)
-        s, lateral = (
-            pose.s + along * np.array([-1, 1, 1, -1]),
-            pose.lateral + across * np.array([-1, -1, 1, 1]),
-        )
-        x, y, _ = self.path.at(s, lateral)
-        px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
-        return bool(valid.all() and self.views.likely.share(px) > PLACEMENT.most_on_road)
-
-    def _score(self, pose: Pose, box: Array, clear: float) -> float:
-        """Larger, nearer to where the car must brake in earnest, on clearer road and closer to the path is better."""
-        side = min(box[2] - box[0], box[3] - box[1]) * math.sqrt(_shrink(self.camera))
-        size = min(math.log(side / PLACEMENT.min_side_px) / 3, 1)
-        earnest = math.exp(-((math.log(pose.required_decel / self.wanted_decel) / 0.25) ** 2))
-        return 0.3 * size + 1.5 * earnest + 2 * clear - 0.1 * abs(pose.lateral)
-
-
-def lane_conflict(scene: Scene, lanes: LanesSeen | None, s: float) -> str:
-    """What the lanes in view and the road's rise say against a place ``s`` m along the path; "" for nothing."""
-    if s > level_to_m(scene):
-        return HILL
-    # where the motion is known, so is the way
-    ends = None if lanes is None or scene.motion_known else lanes.bends_at
-    return BENDS_AWAY if ends is not None and s > ends + PLACEMENT.bends_slack_m else ""
+def _boxes(x: Array, y: Array, yaw: Array, length: Array, width: Array, height: Array) -> Array:
+    """(P, 8, 3) as :func:`box_corners`, each of its own size."""
+    unit = box_corners(np.zeros(1), np.zeros(1), np.zeros(1), Size(length=1, width=1, height=1))[0]
+    along, left = length[:, None] * unit[:, 0], width[:, None] * unit[:, 1]
+    c, sn = np.cos(yaw)[:, None], np.sin(yaw)[:, None]
+    up = height[:, None] * unit[:, 2]
+    return np.stack([x[:, None] + c * along - sn * left, y[:, None] + sn * along + c * left, up], -1)
 
 
 def level_to_m(scene: Scene) -> float:

@@ -10,13 +10,25 @@ class PoseSettings:
 
     #: Width of a lane where the scene does not say, m (``extra: lane_width_m``).
     lane_width_m: float = 3.5
-    #: From the ego origin to where a stopped car should keep clear: its own bonnet and a short gap, m.
-    stop_margin_m: float = 4.0
-    #: Poses tried for each zone: of what crosses fewer have a past, and beside the road fewer places are in
-    #: view.
-    tries: int = 48
-    tries_crossing: int = 96
-    tries_harmless: int = 120
+    #: From the ego origin to the car's nose, and from there to where it should stop short, m. Braking begins after
+    #: this, s.
+    nose_m: float = 3.8
+    short_of_m: float = 2.0
+    reaction_s: float = 0.5
+    #: Nearer than this to the collision, s, nobody could answer in time.
+    least_ttc_s: float = 2.0
+    #: Where the band would put a hazard farther than this, m, it is hardly seen: a harder response is allowed, up to
+    #: this, m/s^2.
+    in_sight_m: float = 60.0
+    most_decel: float = 6.0
+    #: Annotated lanes count up to here along the path and to either side of it, m.
+    lanes_to_m: float = 40.0
+    lanes_aside_m: float = 14.0
+    #: Poses tried for each zone, and for a control object beside the road.
+    tries: int = 64
+    tries_harmless: int = 128
+    #: Motor vehicles ahead drive at up to this share of the own speed.
+    fastest: float = 0.6
     #: Share of poses on the kerb's side, away from oncoming traffic.
     kerb_side: float = 0.7
     #: What is harmless stands at most this far off the lane's edge, m.
@@ -60,10 +72,7 @@ class PlacementSettings:
     #: verge.
     clear: float = 0.88
     clear_harmless: float = 0.35
-    #: Footprints from this share of the frame's width on have ends, this share of them each, with this much
-    #: more leave.
-    wide: float = 0.06
-    end: float = 0.2
+    #: Ends of a footprint may have this much less clear road than the whole: a nearer car may hide one.
     end_slack: float = 0.25
     #: Road darker than this (8 bit) shows nothing that is put on it.
     min_brightness: float = 7.0
@@ -72,6 +81,16 @@ class PlacementSettings:
     beside_m: tuple[float, float] = (0.4, 2.6)
     most_beside: float = 0.8
     along_m: tuple[float, float, float] = (20.0, 30.0, 40.0)
+    #: Cells of the map of free placements, m along and across, and how far it reaches to either side and ahead, m;
+    #: finer ones tell no more than a frame's pixels do. Points of a footprint that are looked up, along and across.
+    cell_m: tuple[float, float] = (0.5, 0.25)
+    aside_m: float = 14.0
+    ahead_m: float = 115.0
+    points: tuple[int, int] = (7, 5)
+    #: The verge beside an annotated road is taken for free ground up to here, m.
+    verge_m: float = 2.5
+    #: A control object's changed area and visibility may differ from the hazard's by this share.
+    alike: float = 0.3
     #: A strip along what parks, from and to this far beyond its outer side, m, and the most of it that may be
     #: road: the road's edge is then 1.5 m off at most.
     parked_m: tuple[float, float] = (0.5, 2.5)
@@ -81,7 +100,13 @@ class PlacementSettings:
     motorway_speed: float = 25.0
     #: Share of what stands beside the road that may be on it.
     most_on_road: float = 0.25
-    candidates: int = 8
+    #: Of so many hazards a placement is looked for in each scene, with so many tries: more need longer and leave the
+    #: plan more to choose from.
+    surveyed: int = 20
+    survey_tries: int = 4
+    #: So many placements are enough; so many are tried against their past.
+    candidates: int = 3
+    most_tried: int = 12
     #: Things may be drawn in another size by this share, as far as the road's rise and fall over the last
     #: metres goes on.
     most_off_size: float = 0.3
@@ -183,9 +208,6 @@ class OccupancySettings:
     #: A vehicle ahead drives as fast as the own car: where there is no past frame, it was where it drove so
     #: long before, s.
     before_s: float = 2.0
-    #: What drives within this angle of the road, rad, and so near the own path, m, follows the road's bends.
-    parallel: float = 0.35
-    beside_m: float = 20.0
     #: Room around a vehicle, m, as its speed is not constant. What is slower than this, m/s, has driven off
     #: nothing.
     room_m: float = 0.3

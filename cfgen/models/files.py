@@ -128,19 +128,6 @@ FILES = {
             # exported at the network's own 640 x 360 from upstream's pretrained/best.pth
             {"f390fb6c7d71d35ca483c41a524b1cc622ae3fd2b055569fc20b8b904deed7b7": 1_799_919},
         ),
-        ModelFile(
-            "fastestdet",
-            "fastestdet.onnx",
-            "--perception-options things=fastestdet",
-            f"{_RAW}/dog-qiuqiu/FastestDet/50473cd155cb088aa4a99e64ff6a4b3c24fa07e1/"
-            "example/onnx-runtime/FastestDet.onnx",
-            998_169,
-            "31cb14c017fce347cb4c846ec62fdf00d76bb3beecdf4be21e7116ac67feb880",
-            "BSD-3-Clause",
-            "2022, xuehao.ma",
-            "https://github.com/dog-qiuqiu/FastestDet",
-            "finds vehicles, people and animals; trained on COCO",
-        ),
         *(
             ModelFile(
                 f"sam_{kind}",

@@ -391,8 +391,7 @@ UNBELIEVED, APART = "unbelieved", "heights_apart"
 GUESS, GUESSED = "guess", "the camera is a guess"
 _ADVICE = "import again with --options horizon_row=... --options camera_height_m=..."
 _SEES_MORE = (
-    ", or with --perception twinlitenet --perception-options things=fastestdet ('cfgen models get' brings both), which "
-    "sees more to measure by"
+    ", or with --perception twinlitenet ('cfgen models get' brings it), which sees more to measure by"
 )
 
 

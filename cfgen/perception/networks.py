@@ -15,7 +15,7 @@ from cfgen.core.hashing import hash_bytes
 from cfgen.models.files import FILES, kept
 from cfgen.perception.onnx_network import OnnxNetwork, read_file
 from cfgen.perception.protocol import CameraFrame
-from cfgen.perception.road_users import RoadUserNetwork
+from cfgen.perception.road_users import INSTALL_AGAIN, RoadUserNetwork
 from cfgen.perception.view import SceneView
 
 #: Of our own network, with its card.
@@ -62,21 +62,26 @@ class RoadNetwork:
     """An ONNX file of a known layout.
 
     Args:
-        things: the file of a network that finds vehicles, people and animals, or the name under which it is kept, as
-            :class:`RoadUserNetwork` takes it; "" looks for none.
+        things: who finds vehicles, people and animals: "fastestdet", or "" for nobody.
 
     Raises:
-        InputError: ``cv2.dnn`` cannot read it, or its outputs are not those of the layout.
+        InputError: ``cv2.dnn`` cannot read it, its outputs are not those of the layout, or nobody of that name finds
+            things.
     """
 
     weaker, uses_camera, backed_by_colours = False, False, False
 
     def __init__(self, name: str, data: bytes, layout: Layout, advice: str, things: str = "") -> None:
+        if things not in ("", "fastestdet"):
+            raise InputError(
+                f"perception '{name}': option 'things': expected fastestdet, or nothing to look for none, found "
+                f"'{things}'"
+            )
         self.name, self._layout = name, layout
         width, height = layout.size
         outputs = dict.fromkeys((layout.road, layout.lanes), (1, 2, height, width))
         self._net = OnnxNetwork(f"perception '{name}'", data, layout.size, outputs, advice)
-        self._things = RoadUserNetwork(things) if things else None
+        self._things = RoadUserNetwork() if things else None
         self.identity: Mapping[str, Any] = {
             "weights": hash_bytes(data),
             **(self._things.identity if self._things else {}),
@@ -117,7 +122,7 @@ class TwinLiteNet(RoadNetwork):
         things: as :class:`RoadNetwork` takes it.
     """
 
-    def __init__(self, path: str = "", things: str = "") -> None:
+    def __init__(self, path: str = "", things: str = "fastestdet") -> None:
         self.options: Mapping[str, Any] = {}
         name, what = "twinlitenet", "perception 'twinlitenet': option 'path'"
         advice = FILES[name].advice
@@ -140,21 +145,20 @@ class RoadNet(RoadNetwork):
 
     backed_by_colours = True
 
-    def __init__(self, things: str = "") -> None:
+    def __init__(self, things: str = "fastestdet") -> None:
         self.options: Mapping[str, Any] = {}
         card = json.loads((WEIGHTS / "road_net.json").read_text())
         _, _, height, width = card["input"]["shape"]
         road, lanes = (_logit(card["thresholds"][plane]) for plane in ("drivable", "lane"))
         name = card["output"]["name"]
-        advice = "install cfgen again: this file comes with it"
-        data = read_file(WEIGHTS / card["network"], "perception 'road-net'", advice)
+        data = read_file(WEIGHTS / card["network"], "perception 'road-net'", INSTALL_AGAIN)
         if hash_bytes(data) != f"sha256:{card['sha256']}":
             raise InputError(
                 f"perception 'road-net': {card['network']}: expected sha256 {card['sha256'][:12]}..., found "
-                f"{hash_bytes(data)[7:19]}... of {len(data)} bytes; {advice}"
+                f"{hash_bytes(data)[7:19]}... of {len(data)} bytes; {INSTALL_AGAIN}"
             )
         layout = Layout((width, height), name, name, road, lanes)
-        super().__init__("road-net", data, layout, advice, things)
+        super().__init__("road-net", data, layout, INSTALL_AGAIN, things)
         self.identity = {**self.identity, "reading": READING}
 
     def _read(self, *answer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.hashing import hash_bytes
-from cfgen.models.files import FILES, kept
 from cfgen.perception.box_network import COCO, BoxNetwork, inside, one_of_each
 from cfgen.perception.detection import Detection
 from cfgen.perception.onnx_network import read_file
+from cfgen.perception.road_users import FASTESTDET, INSTALL_AGAIN
 
 #: Least score by head, as their makers' own demonstrations have it.
 THRESHOLDS = {"fastestdet": 0.6, "yolox": 0.3}
@@ -22,7 +22,7 @@ class OnnxDetector:
     """FastestDet or YOLOX, with COCO's classes or others.
 
     Args:
-        path: the ONNX file; "fastestdet" takes the one that ``cfgen models get fastestdet`` keeps.
+        path: the ONNX file; "fastestdet" takes the one that comes with cfgen.
         names: a file with a class a line, in the network's order; "" for COCO's 80.
         side: of the network's square input, pixels; 0: the usual one of its head.
         threshold: detections with a lower score are left out; 0: the usual one of its head.
@@ -40,8 +40,9 @@ class OnnxDetector:
     def __init__(
         self, path: str = "fastestdet", names: str = "", side: int = 0, threshold: float = 0.0
     ) -> None:
-        advice = FILES["fastestdet"].advice
-        file = kept("fastestdet", f"{_WHAT}: option 'path'") if path == "fastestdet" else Path(path)
+        own = path == "fastestdet"
+        advice = INSTALL_AGAIN if own else "name the file of a FastestDet or YOLOX, or leave the option out"
+        file = FASTESTDET if own else Path(path)
         data = read_file(file, f"{_WHAT}: option 'path'", advice)
         self._net = BoxNetwork(_WHAT, data, advice, side)
         if not 0 <= threshold < 1:

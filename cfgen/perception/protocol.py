@@ -19,11 +19,13 @@ class CameraFrame:
         image: (H, W, 3) uint8 RGB.
         camera: as it stands for points of the frame in which ``path`` is.
         path: where the car drives from there on.
+        t: when it was taken, s relative to t0.
     """
 
     image: np.ndarray
     camera: Camera
     path: EgoPath
+    t: float = 0.0
 
 
 class Perceiver(Protocol):

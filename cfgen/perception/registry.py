@@ -1,5 +1,6 @@
 """Perceivers by name."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -31,20 +32,18 @@ def create_perceiver(name: str, options: Mapping[str, Any] | None = None) -> Per
     return perceiver
 
 
-def seen_by(name: str, decided: Collection[str] = ()) -> str:
-    """Who saw the road, in words for reports; one that guesses from colours is named as weaker.
+def seen_by(name: str, roads: Collection[str] = ()) -> str:
+    """Who saw the frames, and whence their road is known, in words for reports; one that guesses from colours is named
+    as weaker.
 
     Args:
-        decided: who decided in each case: ``name``, or colours where that was unsure.
+        roads: whence the road of each case is known: "annotated", "map", "network" or "color heuristic".
     """
     words = (
         f"{name} (the weaker test: it guesses the road from its colour)" if about(name, "weaker") else name
     )
-    deciders = [decider for decider in decided if decider != name]
-    if deciders:
-        words += f"; where it was unsure, in {len(deciders)} of {len(decided)} cases, "
-        words += f"{seen_by(deciders[0])} within its likely road"
-    return words
+    counts = [f"{road} in {n}" for road, n in Counter(roads).most_common()]
+    return f"{words}; road {', '.join(counts)} of {len(roads)} cases" if counts else words
 
 
 def about(name: str, what: str) -> bool:

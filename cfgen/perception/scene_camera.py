@@ -31,7 +31,7 @@ from cfgen.records import Camera, Scene
 
 def as_seen(views: SceneViews) -> Scene:
     """The scene with its front camera as its frames show it; itself where they show nothing of it."""
-    scene = views.scene
+    scene, views = views.scene, views.perceived
     if not views.lanes_known:
         return scene
     cameras = frame_cameras(views)
@@ -45,7 +45,7 @@ def as_seen(views: SceneViews) -> Scene:
 
 def lane_readings(views: SceneViews) -> dict[float, LaneReading]:
     """What the lane lines of each front frame of a scene say of its camera, by its time, s relative to t0."""
-    camera = views.scene.front
+    camera, views = views.scene.front, views.perceived
     return {t: read_lane_lines(view.road, view.lanes, camera) for t, view in views.all().items()}
 
 

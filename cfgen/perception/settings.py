@@ -115,6 +115,22 @@ class PastCameraSettings:
 
 
 @dataclass(frozen=True)
+class AnnotatedRoadSettings:
+    """How an annotated road is laid into frames, and where its vehicles were before t0. Set by reason, not tuned."""
+
+    #: cells of the ground, m: the width of a painted line; smaller ones cost memory. Polygons count within this, m
+    cell_m: float = 0.1
+    within_m: tuple[float, float] = (-200.0, 200.0)
+    #: columns of the grid on which frames show it: as colours have it
+    width_px: int = 320
+    #: cuts through a vehicle beside the camera, of which those before it outline what is in view
+    slices: int = 9
+    #: what drives within this angle of the road, rad, and this near the own path, m, follows its bends
+    parallel: float = 0.35
+    beside_m: float = 20.0
+
+
+@dataclass(frozen=True)
 class NoRoadPictureSettings:
     """When a front frame is black or shows no road. Tuned on 152 road frames, and on rooms."""
 
@@ -179,6 +195,7 @@ class LightEstimateSettings:
 
 
 LIGHT = LightEstimateSettings()
+ANNOTATED = AnnotatedRoadSettings()
 NO_ROAD_PICTURE = NoRoadPictureSettings()
 LANE_LINES, SIZES, CAMERA, PAST_CAMERAS = (
     LaneLineSettings(),

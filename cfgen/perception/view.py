@@ -22,6 +22,8 @@ BoxPx = tuple[float, float, float, float]
 FAR_SLACK = 1 / 3
 #: A thing that reaches this share of its box into another, and stands this share of it lower, is before it.
 REACH = 0.05
+#: What drives on a lane, by COCO's names.
+VEHICLES = frozenset(("car", "truck", "bus"))
 #: Key of the text in a stored view that holds what its planes do not.
 _TEXT = "cfgen"
 
@@ -119,15 +121,29 @@ class SceneView:
             and thing.box[3] > foot + reach_y
         ]
 
+    def without_vehicles(self) -> "SceneView":
+        """Without the things that an annotation of vehicles tells better."""
+        things = self.things and tuple(thing for thing in self.things if thing.kind not in VEHICLES)
+        return replace(self, things=things)
+
+    def with_road(self, road: np.ndarray) -> "SceneView":
+        """With another road (h, w), on that one's grid, where none of its things hides it."""
+        lanes = cv2.resize(self.lanes.astype(np.uint8), road.shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
+        road, scale = road.copy(), np.tile(np.array(road.shape[::-1]) / self.size, 2)
+        for thing in self.things or ():
+            x0, y0, x1, y1 = np.rint(np.array(thing.box) * scale).astype(int)
+            road[y0:y1, x0:x1] = False
+        return replace(self, road=road, lanes=lanes, likely=None)
+
     def within(self, limit: "SceneView") -> "SceneView":
-        """Its road where the ``other`` finds that likely, and what the other is sure of, on its own grid."""
+        """Its road where ``limit`` finds that likely, and what that is sure of, on its own grid; the things of both."""
         size = self.road.shape[::-1]
         likely = limit.road if limit.likely is None else limit.likely
         sure, likely = (
             cv2.resize(plane.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
             for plane in (limit.road, likely)
         )
-        return replace(self, road=sure | (self.road & likely))
+        return replace(self, road=sure | (self.road & likely), things=limit.things)
 
     @property
     def hash(self) -> str:

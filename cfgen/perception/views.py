@@ -21,9 +21,10 @@ from cfgen.core.hashing import hash_image, hash_json
 from cfgen.core.paths import cache_dir
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.path import EgoPath
+from cfgen.perception.annotated import AnnotatedRoad, traffic_at
 from cfgen.perception.protocol import CameraFrame, Perceiver
 from cfgen.perception.road_by_colour import FAR_M, ColourGround
-from cfgen.perception.view import SURE, SceneView, sure_share
+from cfgen.perception.view import SURE, SceneView, hood_row, sure_share
 from cfgen.records import Scene
 
 #: Views kept in memory: a case asks about each of its frames several times.
@@ -162,14 +163,28 @@ class Views:
 class SceneViews:
     """What the frames of one scene show; each is looked at when it is first asked for.
 
-    One perceiver decides for all of them. Where it is unsure of the road before the car, colours decide, of what it
-    takes for likely road.
+    An annotated road is the road, and annotated vehicles are the vehicles. Else one perceiver decides for all frames;
+    where it is unsure of the road before the car, colours decide, of what it takes for likely road.
+
+    Args:
+        annotated: whether the scene's annotations count.
     """
 
-    def __init__(self, views: Views, scene: Scene, images: Images) -> None:
+    def __init__(self, views: Views, scene: Scene, images: Images, annotated: bool = True) -> None:
         self._views, self.scene, self.images = views, scene, images
+        self._traffic_known = annotated and scene.traffic is not None
+        self._road = AnnotatedRoad(scene.drivable) if annotated and scene.drivable is not None else None
         self._kept: dict[float, SceneView | None] = {}
         self._frames: dict[tuple[str, float], CameraFrame] = {}
+
+    @cached_property
+    def perceived(self) -> "SceneViews":
+        """The same by the frames alone: for who measures a camera, or holds an annotated road against them."""
+        return SceneViews(self._views, self.scene, self.images, annotated=False)
+
+    @cached_property
+    def _hood_row(self) -> float:
+        return hood_row(self.scene.front, self.images)
 
     @property
     def now(self) -> SceneView:
@@ -186,6 +201,8 @@ class SceneViews:
     @cached_property
     def likely(self) -> SceneView | None:
         """What the front frame at t0 shows of likely road, by who tells road from verge; None where nobody does."""
+        if self._road is not None:
+            return self.now
         if self._views.weaker:
             return None
         [view] = self._views.see([self._frame(self.scene.front.name, 0.0)])
@@ -219,29 +236,47 @@ class SceneViews:
         return dict(zip(times, self._see(frames), strict=True))
 
     def again(self, image: np.ndarray) -> SceneView:
-        """What the front camera at t0 would show with ``image``, (H, W, 3) uint8 RGB, before it."""
-        return self._see([replace(self._frame(self.scene.front.name, 0.0), image=image)])[0]
+        """What the front camera at t0 would show with ``image``, (H, W, 3) uint8 RGB, before it, by that alone: of an
+        annotated road, what is likely road."""
+        if self._road is None:
+            return self._see([replace(self._frame(self.scene.front.name, 0.0), image=image)])[0]
+        [view] = self._views.see([replace(self._frame(self.scene.front.name, 0.0), image=image)])
+        return replace(view, road=view.road if view.likely is None else view.likely)
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """As :meth:`Views.provenance` of the front frame at t0, with who was unsure where colours decide."""
+        """As :meth:`Views.provenance` of the front frame at t0, with whence its ``road`` is known, and who was unsure
+        where colours decide."""
         frame = self._frame(self.scene.front.name, 0.0)
-        record = self._by.provenance(frame)
+        road = "color heuristic" if self._by.weaker else "network"
+        if self._road is not None:
+            road = str(self.scene.extra.get("road_from", "annotated"))
+        record = {**self._by.provenance(frame), "road": road}
         if self._by is self._views:
             return record
         return {**record, "within": self._views.provenance(frame), "sure_share": round(self._sure_share, 3)}
 
     def _see(self, frames: Sequence[CameraFrame]) -> list[SceneView]:
         views = self._views.see(frames)
+        if self._traffic_known:
+            views = [view.without_vehicles() for view in views]
+        if self._road is not None:
+            return [self._annotated(frame, view) for frame, view in zip(frames, views, strict=True)]
         if self._by is self._views:
             return views
         return [view.within(unsure) for view, unsure in zip(self._by.see(frames), views, strict=True)]
+
+    def _annotated(self, frame: CameraFrame, view: SceneView) -> SceneView:
+        """``view`` with the scene's own road, as far as nothing that stands on it hides it; that is sure."""
+        assert self._road is not None
+        road = self._road.visible(frame.camera, traffic_at(self.scene, frame.t), self._hood_row)
+        return view.with_road(road)
 
     @cached_property
     def _by(self) -> Views:
         colours = self._views.colours
         # a camera as its frames show it was seen by those who are sure
-        if colours is None or self.scene.seen_cameras or self._sure_share >= SURE:
+        if colours is None or self._road is not None or self.scene.seen_cameras or self._sure_share >= SURE:
             return self._views
         return colours
 
@@ -253,5 +288,5 @@ class SceneViews:
     def _frame(self, name: str, t: float) -> CameraFrame:
         if (name, t) not in self._frames:
             camera, path = camera_at(self.scene, name, t), EgoPath.since(self.scene, t, FAR_M)
-            self._frames[name, t] = CameraFrame(self.images[name, t], camera, path)
+            self._frames[name, t] = CameraFrame(self.images[name, t], camera, path, t)
         return self._frames[name, t]

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from cfgen.core.faults import Fault
 from cfgen.core.record import Record, Stored
-from cfgen.records.base import Arm, Count, Identifier, Sha256
+from cfgen.records.base import Arm, Count, Identifier, Point3, Sha256
 from cfgen.records.hazards import Hazard, Placement
 
 
@@ -86,9 +86,14 @@ class Case(Stored):
     seed: int
     hazard: Hazard
     placement: Placement
-    #: the harmless object of the nuisance arm, when built
+    #: a plan (24, 3) of x, y, theta every 0.25 s, in the ego frame at t0, that clears the hazard; None: it cannot be
+    #: avoided
+    clearing_plan: tuple[Point3, ...] | None = None
+    #: the control object of the nuisance arm, when built: the hazard's own, where no response is due
     nuisance: Hazard | None = None
     nuisance_placement: Placement | None = None
+    #: its changed area and summed difference over the hazard's
+    nuisance_ratios: tuple[float, float] | None = None
     #: arms whose frames this case holds besides the original
     arms: tuple[Arm, ...] = ("hazard",)
     #: wanted arms that could not be made, and why
@@ -112,9 +117,9 @@ class Case(Stored):
         return stored | {name: patch.whole for name, patch in self.patches.items()}
 
     @property
-    def seen_by(self) -> str:
-        """Name of who saw the road; "" where that is not told."""
-        return str(self.provenance.report.get("perception", {}).get("name", ""))
+    def road_from(self) -> str:
+        """Whence its road is known: "annotated", "map", "network" or "color heuristic"; "" where that is not told."""
+        return str(self.provenance.report.get("perception", {}).get("road", ""))
 
 
 class Rejection(Stored):
@@ -127,13 +132,11 @@ class Rejection(Stored):
     attempts: tuple[Attempt, ...] = ()
     by: str = "gates"
     fault: Fault | None = None
-    #: the scene has not what the hazard needs, such as a junction: no refusal, the pair was not drawn from
-    unsuited: bool = False
 
     @property
     def by_gates(self) -> bool:
-        """Whether it was tried and did not hold; not a fault, a person's no, or a scene that does not suit it."""
-        return self.by == "gates" and not self.unsuited and self.fault is None
+        """Whether it was tried and did not hold; not a fault, or a person's no."""
+        return self.by == "gates" and self.fault is None
 
 
 class Spent(Record):
@@ -173,8 +176,6 @@ class BuildReport(Stored):
     acceptance: dict[str, tuple[int, int]]
     #: refusals without their numbers -> count
     reasons: dict[str, int]
-    #: what scenes lacked that hazards need -> pairs that were therefore not drawn from; they count as not tried
-    unsuited: dict[str, int] = Field(default_factory=dict)
     faults: tuple[FaultCount, ...] = ()
     lost: int = 0
     #: scene folder, or id where it was looked into, -> why it was left out
@@ -193,18 +194,23 @@ class BuildReport(Stored):
 
 
 class Planned(Record):
-    """One (scene, hazard) pair that a build has decided to try. ``round`` grows as refused pairs are replaced.
+    """One (scene, hazard) pair that a build may try: the first of its ``slot``, or its ``reserve``-th replacement.
 
-    ``variant`` is above 0 for further cases of the same pair that people asked for. ``look`` tells cases apart whose
-    hazards share a model: each shows another of its variants while there are more; None: the case's seed decides.
+    ``slot``: None where a person asked for the pair; ``variant`` is then above 0 for further cases of it. ``look``
+    tells cases apart whose hazards share a model: each shows another of its variants while there are more; None: the
+    case's seed decides. ``decel``, m/s^2, and ``side``, 1 left or -1 right of the own lane's middle: what its placement
+    should come near to.
     """
 
     case_id: Identifier
     scene_id: Identifier
     hazard_id: Identifier
-    round: Count
+    slot: Count | None = None
+    reserve: Count = 0
     variant: Count = 0
     look: Count | None = None
+    decel: float | None = None
+    side: Literal[-1, 0, 1] = 0
 
 
 class Benchmark(Stored):
@@ -238,6 +244,12 @@ class Benchmark(Stored):
     #: third parties' gates that every edit had to pass besides cfgen's own: name -> distribution and version
     gates: dict[str, str] = Field(default_factory=dict)
     decel_band: tuple[float, float]
+    #: s within which braking has to begin
+    horizon: float = 4.0
+    #: how hazards are drawn: even over what is feasible, or as the paper does
+    protocol: Literal["even", "pinocchio"] = "even"
+    #: shares of hazards that are not 1
+    hazard_weights: dict[str, float] = Field(default_factory=dict)
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()
 

@@ -102,8 +102,12 @@ class Placement(Record):
     #: arc length along the ego path and signed offset to its left, m
     distance_m: float
     lateral_m: float
-    #: constant deceleration that stops short of it, m/s^2
+    #: constant deceleration after 0.5 s that stops 2 m short of it, m/s^2
     required_decel: float
+    #: to the collision at constant speeds, s from t0
+    ttc_s: float | None = None
+    #: how long it has been in view, and on its way where it moves, at t0, s; as far as the history goes
+    in_view_s: float | None = None
     #: contact point of the object's centre on the ground, pixels
     foot_px: tuple[float, float]
     #: x0, y0, x1, y1 of the projected box, pixels, clipped to the frame

@@ -237,9 +237,9 @@ class ReportData:
         return {case.case_id: case.scene_id for case in self.cases}
 
     @cached_property
-    def seen_by(self) -> list[str]:
-        """Of every case, by whom its road was seen."""
-        return [intern(case.seen_by) for case in self.cases]
+    def roads_from(self) -> list[str]:
+        """Of every case, whence its road is known."""
+        return [intern(case.road_from) for case in self.cases]
 
     @cached_property
     def lost_kinds(self) -> Counter[str]:

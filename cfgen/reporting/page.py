@@ -81,7 +81,7 @@ def facts(data: ReportData) -> str:
     names = "; ".join(f"{count} by {kind}" for kind, count in kinds.most_common())
     faults = f", {fault_count} lost to faults ({names})" if fault_count else ""
     judges = ", ".join(data.judges) or "none yet"
-    eyes = seen_by(benchmark.perception, data.seen_by)
+    eyes = seen_by(benchmark.perception, data.roads_from)
     return (
         f"{len(data.cases)} cases in {len(data.scenes)} scenes, {len(data.rejections) - fault_count} rejected{faults}. "
         f"Inpainter {benchmark.inpainter}, road mask by {eyes}, seed {benchmark.seed}, "

@@ -199,30 +199,28 @@ _YUNET_SCALES = (1.0, 2.0)
 class Coarse:
     """No model of faces: the head part of every person and the plate part of every vehicle that FastestDet finds.
 
-    Coarse by design: it blurs more than a face and less than every plate, and misses whom FastestDet misses.
-    Options: things (file, or the kept "fastestdet").
-    """
+    Coarse by design: it blurs more than a face and less than every plate, and misses whom FastestDet misses."""
 
     name = "coarse"
 
-    def __init__(self, things: str = "fastestdet") -> None:
-        self._things = RoadUserNetwork(things, _LEAST)
+    def __init__(self) -> None:
+        self._things = RoadUserNetwork(_LEAST)
         self.identity: Mapping[str, Any] = dict(self._things.identity)
 
     def find(self, image: np.ndarray) -> Sequence[Private]:
-        things = self._things.find(image)
+        things = self._things.find(image, everywhere=True)
         return [*_heads(things), *plates(things)]
 
 
 class YuNet:
-    """YuNet (``cv2.FaceDetectorYN``) for faces; plates by the rule of ``coarse``, where ``things`` is given.
+    """YuNet (``cv2.FaceDetectorYN``) for faces; plates by the rule of ``coarse``.
 
-    Options: path (ONNX file of YuNet), things (as with coarse; "" blurs no plates), score (least, default 0.5).
+    Options: path (ONNX file of YuNet), plates (whether they are blurred, too), score (least, default 0.5).
     """
 
     name = "yunet"
 
-    def __init__(self, path: str, things: str = "", score: float = 0.5) -> None:
+    def __init__(self, path: str, plates: bool = True, score: float = 0.5) -> None:
         what = "anonymizer 'yunet'"
         data = read_file(Path(path), what, "get YuNet from OpenCV's model zoo and give path=FILE")
         try:
@@ -237,7 +235,7 @@ class YuNet:
                 f"{what}: {path}: expected an ONNX file of YuNet, found one that cv2.FaceDetectorYN cannot read "
                 f"({len(data)} bytes); get it from OpenCV's model zoo"
             ) from error
-        self._things = RoadUserNetwork(things, _LEAST) if things else None
+        self._things = RoadUserNetwork(_LEAST) if plates else None
         identity_of_things = self._things.identity if self._things else {}
         self.identity: Mapping[str, Any] = {
             "faces_by": hash_bytes(data),
@@ -250,7 +248,7 @@ class YuNet:
         detections.sort(key=lambda face: -face[1])
         distinct = one_of_each([box for box, _ in detections])
         faces = [Private("face", detections[i][0]) for i in distinct]
-        return faces + (plates(self._things.find(image)) if self._things else [])
+        return faces + (plates(self._things.find(image, everywhere=True)) if self._things else [])
 
     def _look(self, image: np.ndarray, scale: float) -> list[tuple[BoxPx, float]]:
         height, width = image.shape[:2]

@@ -28,10 +28,7 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.GtE: operator.ge,
 }
 _HOW = "write like speed > 5 and road == 'junction', light in ('dusk', 'night') or not rain"
-_LOOK = (
-    "what frames show is looked for by cfgen scenes tag DIR (vehicles, people and animals with --perception-options "
-    "things=fastestdet)"
-)
+_LOOK = "what frames show is looked for by cfgen scenes tag DIR"
 _LONGEST = 2000
 _Test = Callable[[Mapping[str, Value]], bool]
 

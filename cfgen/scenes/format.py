@@ -15,8 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from cfgen.geometry.camera import centre, mounted
 from cfgen.geometry.frames import MAX_EXTRAPOLATION_S
 from cfgen.perception.light import PLACE_KEYS
-from cfgen.records import Camera, Frame, Motion, RoadUser, Scene
+from cfgen.records import Camera, Frame, Lane, Motion, RoadUser, Scene
 from cfgen.records.base import Identifier
+from cfgen.records.scenes import Polygon
 
 #: numbers that no car or camera has would only fail later and less clearly
 _Metres = Annotated[float, Field(ge=-1e4, le=1e4)]
@@ -45,6 +46,10 @@ class _Carried(BaseModel):
     drive_on: Literal["left", "right"] = "right"
     road: str | tuple[str, ...] = ()
     traffic: tuple[RoadUser, ...] | None = None
+    drivable: tuple[Polygon, ...] | None = None
+    crossings: tuple[Polygon, ...] | None = None
+    lanes: tuple[Lane, ...] | None = None
+    road_from: Literal["annotated", "map"] = "annotated"
     latitude_deg: float | None = Field(default=None, ge=-90, le=90, strict=True)
     longitude_deg: float | None = Field(default=None, ge=-180, le=180, strict=True)
     heading_deg: float | None = Field(default=None, ge=-360, le=360, strict=True)

@@ -152,7 +152,7 @@ class _Pictures:
             "hazard_hash": p.hazard_hash,
             "seed": self.case.seed,
             "attempts": len(self.case.attempts),
-            "perception": self.case.seen_by,
+            "road_from": self.case.road_from,
             "digital_source_type": self.kind,
         }
 

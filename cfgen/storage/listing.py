@@ -44,14 +44,13 @@ class Refused:
     hazard_id: str
     reason: str
     by: str
-    unsuited: bool
     broke: bool
     whole: Short | None
 
     @property
     def by_gates(self) -> bool:
         """As :attr:`Rejection.by_gates`."""
-        return self.by == "gates" and not self.unsuited and not self.broke
+        return self.by == "gates" and not self.broke
 
 
 def case_files(root: Path) -> Iterator[tuple[str, str]]:
@@ -70,7 +69,7 @@ def short_cases(store: _Folders, memory: FileIndex | None = None) -> dict[str, S
     """Every accepted case by its id, in order.
 
     Its own ``case_id``, ``scene_id``, ``arms`` and ``arms_missing``; of the hazard, its placement and its gates what
-    the app lists; ``seen_by``; ``scene_hash``; and in ``broke`` whether something broke in it.
+    the app lists; ``road_from``; ``scene_hash``; and in ``broke`` whether something broke in it.
 
     Raises:
         StoreError: a record is damaged.
@@ -122,7 +121,7 @@ def _of_case(content: Short) -> Short:
         "hazard": {key: content["hazard"][key] for key in _OF_HAZARD},
         "placement": {key: content["placement"][key] for key in _OF_PLACEMENT},
         "gates": [g for g in content.get("gates", ()) if g["gate"] == _RECOGNITION],
-        "seen_by": str(content["provenance"].get("report", {}).get("perception", {}).get("name", "")),
+        "road_from": str(content["provenance"].get("report", {}).get("perception", {}).get("road", "")),
         "scene_hash": content["provenance"]["scene_hash"],
         "broke": bool(content.get("arm_faults")) or any(a.get("fault") for a in attempts),
     }
@@ -133,7 +132,6 @@ def _of_rejection(path: Path, content: Short) -> Short:
     return {
         **{key: content[key] for key in _OF_REJECTION},
         "by": content.get("by", "gates"),
-        "unsuited": content.get("unsuited", False),
         "broke": content.get("fault") is not None,
         "whole": _short(case_path, Case, _of_case) if case_path.is_file() else None,
     }

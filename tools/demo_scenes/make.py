@@ -4,7 +4,6 @@ Needs bpy 4.5. A scene whose scene.json exists is left alone, so a stopped run g
 """
 
 import argparse
-import json
 import os
 import tempfile
 import time
@@ -22,6 +21,7 @@ from .ground import Site
 from .kinds_of_place import PLACES
 from .lorry import lorry
 from .motion import FUTURE_T, HISTORY_T, Ride, rows
+from .road_map import road_map, written
 from .scenes import SCENES
 from .shape import put
 
@@ -104,7 +104,7 @@ def render(name, spec, out, args):
         image = film.develop(rgb, gain, np.random.default_rng([spec["seed"], index or 9]), **look)
         path = folder / ("frame.jpg" if index is None else f"hist/{index:02d}.jpg")
         size += film.save(path, image, 88 if index is None else 80)
-    (folder / "scene.json").write_text(json.dumps(record(name, spec, cam, ego, movers), indent=1) + "\n")
+    (folder / "scene.json").write_text(written({**record(name, spec, cam, ego, movers), **road_map(spec)}))
     if args.check:
         overlay(folder / "frame.jpg", cam, ego, args.check / f"{name}.png")
     took = f"{time.time() - start:.0f} s, {time.process_time() - cpu:.0f} s of processor time"

@@ -9,7 +9,7 @@ from .scenes import SCENES
 
 HERE = Path(__file__).resolve().parent
 RECIPES = HERE.parents[1] / "scenarios" / "scenes" / "recipes.json"
-IN_THE_SPEC = {"__init__", "kinds_of_place", "recipe", "scenes", "specs"}
+NOT_RENDERING = {"__init__", "kinds_of_place", "recipe", "road_map", "scenes", "specs"}
 
 
 def recipe_hash(name: str) -> str:
@@ -25,7 +25,9 @@ def stored() -> dict[str, dict[str, str]]:
 
 
 def _code() -> dict[str, str]:
-    return {path.stem: path.read_text() for path in sorted(HERE.glob("*.py")) if path.stem not in IN_THE_SPEC}
+    return {
+        path.stem: path.read_text() for path in sorted(HERE.glob("*.py")) if path.stem not in NOT_RENDERING
+    }
 
 
 if __name__ == "__main__":
