@@ -165,8 +165,8 @@ def _planner(data: ReportData, planner: str) -> str:
     if run is None:
         return f"{words}. What it was asked is not on record."
     return (
-        f"{words}. Given as '{run.spec}', {run.repeats} answers a scene, seed {run.seed}, false alarms "
-        f"of '{run.floor or 'mean'}', needs {_in_words({k: v for k, v in run.needs.items() if v})}, process: "
+        f"{words}. Given as '{run.spec}', {run.repeats} answers a scene, seed {run.seed}, "
+        f"needs {_in_words({k: v for k, v in run.needs.items() if v})}, process: "
         f"{run.isolation or 'not recorded'}, network: {_all(run.network)}, "
         f"sight: {_all(run.sight)}; fingerprint {_in_words(run.fingerprint)}."
     )
