@@ -87,7 +87,7 @@ def test_every_figure_says_arm_judge_rubric_and_test(tmp_path: Path):
     beside = re.findall(r'<div class="headline">.*?</div>', page)
     assert len(beside) == len(written.headline) == 2
     assert all(words[1:] in said for said in (*beside, *written.headline))
-    for section in ("headline", "leaderboard", "floor", "paired", "breakdown", "agreement"):
+    for section in ("headline", "leaderboard", "false-alarms", "paired", "breakdown", "agreement"):
         part = page.split(f'<section id="{section}">')[1].split("</section>")[0]
         figures = part.split("<figure")[1:] or [part]
         assert all(words in figure for figure in figures), section
