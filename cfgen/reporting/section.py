@@ -39,9 +39,15 @@ class Table:
     def of(
         cls, name: str, title: str, rows: Sequence[Mapping[str, str]], words: int = 1, note: str = ""
     ) -> tuple["Table", ...]:
-        """One table of rows that are column -> cell, all with the same columns; none without rows."""
-        cells = tuple(tuple(row.values()) for row in rows)
-        return (cls(name, title, tuple(rows[0]), cells, words, note),) if rows else ()
+        """One table of rows that are column -> cell, all with the same columns; none without rows.
+
+        A column of figures without any is left out.
+        """
+        if not rows:
+            return ()
+        columns = [c for i, c in enumerate(rows[0]) if i < words or any(row[c] != "-" for row in rows)]
+        cells = tuple(tuple(row[column] for column in columns) for row in rows)
+        return (cls(name, title, tuple(columns), cells, words, note),)
 
     def markdown(self) -> str:
         lines = [f"### {self.title}", ""]

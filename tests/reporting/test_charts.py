@@ -80,7 +80,7 @@ def test_a_row_keeps_its_name_and_its_count():
 
 
 def test_every_figure_says_arm_judge_rubric_and_test(tmp_path: Path):
-    store = make_bench(tmp_path / "b", 3, {"careful": careful, "blind": blind}, arms=("hazard", "rerun"))
+    store = make_bench(tmp_path / "b", 12, {"careful": careful, "blind": blind})
     written = report(store.root, tmp_path / "r", panels=0)
     page = (tmp_path / "r" / "index.html").read_text()
     words = "judge offline (rubric hazard 1; not tested on known answers)"
