@@ -236,7 +236,7 @@ def test_several_samples_of_an_answer_count_by_their_mean(tmp_path: Path):
     assert "Each case counts by the mean of 3." in table.note
     data = read_report_data(store)
     assert max(measured(data, "p", "hazard").values()) == pytest.approx(1 / 3)
-    [motion] = motion_section(data).tables
+    motion = next(t for t in motion_section(data).tables if "hardest braking m/s²" in t.columns)
     row = next(dict(zip(motion.columns, r, strict=True)) for r in motion.rows if r[1] == "hazard")
     assert float(row["hardest braking m/s²"]) == pytest.approx(3.1 / 3, abs=0.4), "a car overshoots a little"
 

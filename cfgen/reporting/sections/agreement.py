@@ -17,7 +17,7 @@ from cfgen.records import (
     judged_as,
 )
 from cfgen.reporting.data import ReportData, judged
-from cfgen.reporting.section import Section, Table, coefficient, points, share
+from cfgen.reporting.section import Section, Table, coefficient, share, with_interval
 
 #: (planner, case) -> score
 Scores = dict[tuple[str, str], int]
@@ -98,23 +98,17 @@ def correction_table(data: ReportData) -> tuple[tuple[Table, ...], list[dict[str
     for planner in data.planners:
         for dimension in DIMENSIONS:
             for name, (estimate, split) in _estimates(data, planner, dimension).items():
-                judge, people, both = map(
-                    points, (estimate.judge, estimate.people, estimate.corrected), ("",) * 3
-                )
                 rows.append(
                     {
                         "planner": planner,
                         "score": dimension,
                         "of": name,
-                        "judge alone %": judge[0],
-                        "judge's 95% interval": judge[1],
+                        "judge alone %": with_interval(estimate.judge, ""),
                         "N": str(estimate.judge.n),
-                        "people alone %": people[0],
-                        "people's 95% interval": people[1],
+                        "people alone %": with_interval(estimate.people, ""),
                         "rated": str(estimate.people.n),
                         "split": str(split),
-                        "corrected %": both[0],
-                        "corrected 95% interval": both[1],
+                        "corrected %": with_interval(estimate.corrected, ""),
                     }
                 )
                 figures.append(
@@ -126,7 +120,7 @@ def correction_table(data: ReportData) -> tuple[tuple[Table, ...], list[dict[str
         "moved by what the judge's mean over all cases differs from that over the rated, as far as both go "
         "together (prediction-powered inference); it speaks of all cases where those rated were drawn at random, and "
         f"is not given under {FEWEST_RATED} rated ones, where its interval is too narrow. "
-        f"Intervals: {data.blocks[1]}."
+        f"In brackets: 95% intervals, {data.blocks[1]}."
     )
     return Table.of("corrected", "People correct the judge", rows, 3, note), figures
 

@@ -10,7 +10,7 @@ from cfgen.metrics.success import Response, SuccessRow, response, success_row
 from cfgen.records import CONTROLS, DIMENSIONS, Dimension, judged_as
 from cfgen.reporting.data import ReportData, credited_contact, judged, measured
 from cfgen.reporting.drawing import Series, SvgCanvas, rows_chart
-from cfgen.reporting.section import Plot, Section, Table, points
+from cfgen.reporting.section import Plot, Section, Table, points, with_interval
 from cfgen.reporting.settings import RESULT
 
 #: What counts as an event: a judge's dimension, or the trajectory alone.
@@ -354,9 +354,8 @@ def leaderboard(
             cells[f"{name} %"] = _percent(rate) if rate.n or not row.n else "not scored"
         if ranking is not None:
             rates = ranking[row.judge, row.planner]
-            value, interval = points(rates.difference)
             cells["false alarms %"] = _percent(rates.false_alarms)
-            cells["hit rate minus false-alarm rate"] = "-" if value == "-" else f"{value} ({interval})"
+            cells["hit rate minus false-alarm rate"] = with_interval(rates.difference)
         counts = [(name.replace("_", " "), getattr(row, name)) for name in _LEFT_OUT]
         cells |= {
             "N": str(row.n),
