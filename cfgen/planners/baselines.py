@@ -110,10 +110,9 @@ class _Looking:
 
 def _lane(values: np.ndarray) -> np.ndarray:
     """The part of (H, W, ...) in which the own lane lies."""
-    (top, bottom), (left, right) = (
-        (round(size * share) for share in shares)
-        for size, shares in zip(values.shape, (LOOKING.rows, LOOKING.columns), strict=False)
-    )
+    height, width = values.shape[:2]
+    top, bottom = (round(height * share) for share in LOOKING.rows)
+    left, right = (round(width * share) for share in LOOKING.columns)
     return values[top:bottom, left:right]
 
 

@@ -117,7 +117,9 @@ class Baseline:
 
     def brake_after(self, target: Target) -> np.ndarray:
         """Brake only when a tenth of the speed can still be shed before the nose touches the object."""
-        start = float(np.interp(target.near - FRONT_M, self.s, TIMES)) - 0.1 * self.speed / SCRIPTED.hard_brake
+        start = (
+            float(np.interp(target.near - FRONT_M, self.s, TIMES)) - 0.1 * self.speed / SCRIPTED.hard_brake
+        )
         return self.follow(self._braked(max(start, 0.0), SCRIPTED.hard_brake))
 
     def speed_up(self, _: Target) -> np.ndarray:

@@ -118,7 +118,7 @@ def test_the_page_itself_never_scrolls_sideways_and_a_phone_gets_it_folded(pages
 def test_tables_that_scroll_are_named_stops_of_the_tab_key(pages):
     page = pages[390]
     page.evaluate("() => document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-    page.wait_for_function("() => document.querySelector('#false-alarms .scroll').tabIndex === 0")
+    page.wait_for_function("() => document.querySelector('#leaderboard .scroll').tabIndex === 0")
     areas = page.evaluate(
         """() => [...document.querySelectorAll('.scroll')].filter((e) => e.checkVisibility()).map((e) =>
              [e.scrollWidth > e.clientWidth, e.tabIndex, e.getAttribute('role'), e.getAttribute('aria-label')])"""
@@ -128,9 +128,9 @@ def test_tables_that_scroll_are_named_stops_of_the_tab_key(pages):
         assert (stop == 0) == scrolls
         assert role == "region"
         assert name
-    page.focus("#false-alarms .scroll")
+    page.focus("#leaderboard .scroll")
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("() => document.querySelector('#false-alarms .scroll').scrollLeft > 0")
+    page.wait_for_function("() => document.querySelector('#leaderboard .scroll').scrollLeft > 0")
     assert nameless(page, "body") == []
 
 
