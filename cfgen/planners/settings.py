@@ -65,7 +65,7 @@ class ReactiveSettings:
 
 @dataclass(frozen=True)
 class LookingSettings:
-    """When the baselines without understanding brake: of demo frames without a hazard in a fifth, the network in half."""
+    """When baselines without understanding brake: for a fifth of the demo's original frames, the network for half."""
 
     #: m/s^2 of their braking
     brake: float = 3.0

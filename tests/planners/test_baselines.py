@@ -15,12 +15,18 @@ LOOKING = ("edges", "brightness", "colors", "saliency", "random-network")
 
 
 def frame(thing: bool) -> np.ndarray:
-    """An even road under a sky; ``thing``: with a red box in the own lane."""
+    """An even road under a sky; ``thing``: with a box of red and white stripes in the own lane."""
     image = np.full((320, 576, 3), (150, 180, 210), np.uint8)
     image[150:] = (100, 100, 102)
     if thing:
-        cv2.rectangle(image, (260, 180), (330, 230), (210, 40, 30), -1)
+        stripes(image, 240, 165)
     return image
+
+
+def stripes(image: np.ndarray, x: int, y: int) -> None:
+    for k in range(6):
+        cv2.rectangle(image, (x + 16 * k, y), (x + 16 * k + 7, y + 90), (210, 40, 30), -1)
+        cv2.rectangle(image, (x + 16 * k + 8, y), (x + 16 * k + 15, y + 90), (250, 250, 250), -1)
 
 
 def answer(name: str, image: np.ndarray) -> np.ndarray:
@@ -38,7 +44,7 @@ def test_they_brake_for_what_a_picture_shows_and_for_nothing_else(name: str):
     assert plain[-1, 0] == pytest.approx(72.0), "constant speed"
     assert changed[-1, 0] == pytest.approx(12**2 / 6, abs=0.1), "stands after braking at 3 m/s^2"
     beside = frame(False)
-    cv2.rectangle(beside, (60, 20), (120, 60), (210, 40, 30), -1)
+    stripes(beside, 60, 20)
     if name != "saliency":
         assert answer(name, beside)[-1, 0] == pytest.approx(72.0), "out of the lane"
 
