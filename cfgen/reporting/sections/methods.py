@@ -68,8 +68,8 @@ _NAMES = {
     "pydantic": "Pydantic",
 }
 _STATISTICS = (
-    "Rates have Wilson's 95% intervals; differences have Wilson's of both sides joined by their correlation (Newcombe "
-    "1998, method 10; Zou and Donner 2008), with variances between blocks of cases ({blocks}) and Student's t for few "
+    "Rates have Wilson's 95% intervals; differences have Tango's score interval (1998) with a continuity correction of "
+    "a quarter of a pair, with variances between blocks of cases ({blocks}) and Student's t for few "
     "of them; other means have bootstrap percentiles (4,000 draws, seed 0). Planners are compared on shared cases by "
     "McNemar's exact test with Holm's correction. A failed answer counts against its planner; unknown and failed "
     "verdicts are excluded and counted."

@@ -81,11 +81,7 @@ def _both_sections(data: ReportData) -> tuple[Section, Section]:
             *data.bench_judges.passed_over(),
         ),
     )
-    shown = {
-        key: responses[key]
-        for key in sorted(responses, key=lambda k: planners.index(k[0]))
-        if key[0] in ranked
-    }
+    shown = {key: responses[key] for p in ranked for key in responses if key[0] == p}
     behind = Section(
         id="false-alarms",
         title="Hits and false alarms",
@@ -117,6 +113,9 @@ def sentence(planner: str, rates: Response, event: Event = "overall") -> str:
     difference = rates.difference
     if difference.value is None or difference.p is None:
         return text
+    if difference.n < RESULT.cases:
+        alarms = f"{rates.false_alarms.hits:g} of {rates.false_alarms.n} nuisance scenes"
+        return f"{text} False alarms in {alarms}: too few for a rate, which takes {RESULT.cases}."
     value, interval = points(difference)
     return (
         f"{text} The same response is credited to its answers to {_with_interval(rates.false_alarms)} of the nuisance "
