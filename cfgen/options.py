@@ -50,8 +50,6 @@ ALL = "all"
 #: what a judge of pairs of answers is asked where nothing else is said
 DEFAULT_RUBRIC = "cfgen"
 
-Floor = Literal["", "mean", "rerun", "null", "nuisance", "worst"]
-
 
 def _planner(value: Any) -> Any:
     if isinstance(value, os.PathLike):
@@ -303,7 +301,7 @@ class ScoreOptions(PlannerOptions):
         tuple[str, ...],
         SomeNames,
         "Versions of each scene to ask about: original, hazard, rerun, null, nuisance, hazard_d<factor>.",
-    ] = field(default=("original", "hazard"), converter=names)
+    ] = field(default=("original", "hazard", "nuisance"), converter=names)
     repeats: Repeats = 1
     workers: Annotated[
         Count | None,
@@ -320,11 +318,6 @@ class ScoreOptions(PlannerOptions):
     shard: Annotated[
         str,
         "I/N: only the I-th of N parts of the cases, for machines that share no disk; then: cfgen bench merge.",
-    ] = ""
-    floor: Annotated[
-        Floor,
-        "What the hit rate is held against, declared before scoring: the mean false-alarm rate of the control pairs "
-        "(default), that of one of them, or the worst.",
     ] = ""
     intervene: Annotated[bool, "Overwrite the planner's reasoning and see whether it follows."] = False
     retry_all: Annotated[bool, "Ask the planner every failed answer again, also its own failures."] = False

@@ -9,11 +9,12 @@ import secrets
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+
+import attrs
 
 from cfgen.benchmark.folders import open_store
 from cfgen.core.engines.registry import create_engine, shard_of
-from cfgen.core.errors import InputError, StoreError, warn
+from cfgen.core.errors import StoreError, warn
 from cfgen.core.files import read_record, write_record
 from cfgen.core.network import within_its_network, without_secrets
 from cfgen.judge.registry import create_judge
@@ -21,8 +22,8 @@ from cfgen.judge.run import give_verdicts, trusted
 from cfgen.options import NOBODY, ScoreOptions
 from cfgen.planners.outputs import EXPORTS, check_lines
 from cfgen.planners.registry import OpenPlanner
-from cfgen.records import FloorKind, PlannerRun
-from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
+from cfgen.records import PlannerRun
+from cfgen.rollouts.inputs import RolloutInputs, arm_inputs, arms_of_cases
 from cfgen.rollouts.queries import Queries
 from cfgen.rollouts.remote import remote_workers
 from cfgen.rollouts.summary import ScoreSummary, summary
@@ -49,6 +50,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
     """
     engine = create_engine(options.engine, options.engine_options)
     store = open_store(options.bench)
+    options = attrs.evolve(options, arms=_arms(store, options.arms))
     questions = arm_inputs(store, options.arms, options.repeats)
     if isinstance(options.planner, str) and options.planner.endswith(".jsonl"):
         check_lines(Path(options.planner), store.root / EXPORTS, questions.each_key())
@@ -74,6 +76,14 @@ def score(options: ScoreOptions) -> ScoreSummary:
     calibrated = trusted(store, judge, options.rubric)
     give_verdicts(store, inputs, judge, planner.name, questions, options)
     return summary(store, planner.name, judge.name, questions, followed, calibrated)
+
+
+def _arms(store: Store, arms: tuple[str, ...]) -> tuple[str, ...]:
+    """Those asked by default, less nuisance where the benchmark has none: the report then says what is missing."""
+    default = attrs.fields(ScoreOptions).arms.default
+    if arms == default and not any("nuisance" in built for _, _, built, _ in arms_of_cases(store)):
+        return tuple(arm for arm in arms if arm != "nuisance")
+    return arms
 
 
 def _warn_of_small_hazards(inputs: RolloutInputs, planner: OpenPlanner, questions: Queries) -> None:
@@ -106,7 +116,7 @@ def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> str 
 def _write_run(store: Store, planner: OpenPlanner, options: ScoreOptions) -> PlannerRun:
     path = store.planner_run_path(planner.name)
     arms, repeats = dict.fromkeys(("original", *options.arms)), options.repeats
-    network, sight, floor = [planner.network], [planner.sight], options.floor
+    network, sight = [planner.network], [planner.sight]
     salt = "" if planner.trusted else secrets.token_hex(16)
     if path.is_file():
         stored = read_record(path, PlannerRun)
@@ -117,13 +127,6 @@ def _write_run(store: Store, planner: OpenPlanner, options: ScoreOptions) -> Pla
         arms = dict.fromkeys((*stored.arms, *arms))
         repeats = max(repeats, stored.repeats)
         network, sight, salt = [*stored.network, *network], [*stored.sight, *sight], stored.salt
-        floor = _declared_floor(store, stored, options)
-    if floor not in ("", "mean", "worst", *arms):
-        further_arms = ", ".join(arm for arm in arms if arm not in ("original", "hazard")) or "none"
-        raise InputError(
-            f"--floor {floor}: expected an arm that '{planner.name}' is asked, found control arms: {further_arms}; "
-            f"add {floor} to --arms, or leave --floor out"
-        )
     run = PlannerRun(
         planner=planner.name,
         planner_hash=planner.hash,
@@ -131,7 +134,6 @@ def _write_run(store: Store, planner: OpenPlanner, options: ScoreOptions) -> Pla
         arms=tuple(arms),
         repeats=repeats,
         seed=store.benchmark.seed,
-        floor=floor or "mean",
         needs=asdict(planner.needs),
         isolation=planner.isolation,
         network=tuple(dict.fromkeys(network)),
@@ -141,16 +143,3 @@ def _write_run(store: Store, planner: OpenPlanner, options: ScoreOptions) -> Pla
     )
     write_record(path, run, store.work)
     return run
-
-
-def _declared_floor(store: Store, stored: PlannerRun, options: ScoreOptions) -> FloorKind | Literal[""]:
-    """The floor is chosen before anybody can know which one flatters."""
-    was = stored.floor or "mean"
-    scored = next(store.root.glob(f"verdicts/*/{stored.planner}/sham_*/*.json"), None)
-    if scored and options.floor and options.floor != was:
-        raise StoreError(
-            f"{store.planner_run_path(stored.planner)}: the floor of '{stored.planner}' was declared as '{was}' and "
-            f"sham pairs are judged already, found --floor {options.floor}; leave it out, or score under another name "
-            "with --name"
-        )
-    return options.floor or stored.floor

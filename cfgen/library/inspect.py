@@ -44,13 +44,14 @@ from cfgen.judge.protocol import Judge, VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.registry import create_rubric
 from cfgen.judge.run import judge_item, planner_failed
-from cfgen.metrics.success import STRICT, above_floor
+from cfgen.metrics.success import STRICT
+from cfgen.metrics.success import response as response_of
 from cfgen.models.base import Ask, Form, Model, Picture, Reply
 from cfgen.models.limits import Limits
 from cfgen.planners.answer import PlanFaultError, check_response, to_plan
 from cfgen.planners.protocol import Requirements, Response
 from cfgen.planners.vlm import Look, question
-from cfgen.records import CONTROLS, DIMENSIONS, Rollout, Verdict, answer_in, judged_as
+from cfgen.records import DIMENSIONS, Rollout, Verdict, answer_in, judged_as
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
 from cfgen.rollouts.queries import QueryKey, RolloutInput
 from cfgen.storage.store import Store
@@ -150,8 +151,8 @@ def strict_success() -> Metric:
 
 
 @metric
-def points_above_floor() -> Metric:
-    """Of the last dimension that the judge scores: hazard minus the mean of the sham pairs, in points."""
+def minus_false_alarms() -> Metric:
+    """Hit rate minus false-alarm rate of the last dimension that the judge scores, in percentage points."""
 
     def of(scores: list[SampleScore]) -> float:
         values = {str(s.sample_id): s.score.value for s in scores if isinstance(s.score.value, dict)}
@@ -161,14 +162,14 @@ def points_above_floor() -> Metric:
             return {case: float(v) for case, v in scored.items() if v is not None and not math.isnan(v)}
 
         leading = next((d for d in reversed(DIMENSIONS) if events(d)), DIMENSIONS[-1])
-        floors = {arm: events(f"{leading}_{judged_as(arm)}") for arm in CONTROLS}
-        value = above_floor(events(leading), floors).headline.value
+        false_alarms = events(f"{leading}_{judged_as('nuisance')}")
+        value = response_of(events(leading), {"nuisance": false_alarms}).difference.value
         return math.nan if value is None else 100 * value
 
     return of
 
 
-@scorer(metrics=[points_above_floor(), {"*": [strict_success()]}])
+@scorer(metrics=[minus_false_alarms(), {"*": [strict_success()]}])
 def response(
     bench: str, judge: str = GRADER, judge_options: dict[str, Any] | None = None, rubric: str = "cfgen"
 ) -> Scorer:
@@ -239,7 +240,7 @@ def rollout(planner: str, case_id: str, arm: str, answer: Mapping[str, str]) -> 
 
 
 def scored(verdicts: Sequence[Verdict]) -> Score:
-    """Verdicts on one case as inspect has them: strict success by dimension, those of sham pairs beside them."""
+    """Verdicts on one case as inspect has them: strict success by dimension, those of control pairs beside them."""
     value: dict[str, float] = {}
     lines = []
     for verdict in verdicts:

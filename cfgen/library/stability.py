@@ -9,8 +9,8 @@ from typing import Any
 from cfgen.core.errors import InputError
 from cfgen.metrics.intervals import Events
 from cfgen.metrics.stability import Item, Rank, items, ranks, shared_table, tau
-from cfgen.metrics.success import above_floor
-from cfgen.records import CONTROLS, DIMENSIONS
+from cfgen.metrics.success import case_differences
+from cfgen.records import DIMENSIONS
 from cfgen.reporting.data import ReportData, judged, measured
 from cfgen.reporting.footnotes import describe_judge
 from cfgen.reporting.reading import read_report_data
@@ -28,7 +28,7 @@ class Variant:
     Attributes:
         what: benchmark, seed, inpainter, judge with its rubric, hazards; in words.
         events: planner -> case -> event. ranks: over the cases that all its planners have.
-        floor: what is taken off each event, in words; "none" where a planner has no floor, so that all rank raw.
+        false_alarms: the scene whose false alarms are taken off; "none" where a planner has none, so that all rank raw.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Variant:
     cases: int
     events: Mapping[str, Events]
     ranks: dict[str, Rank]
-    floor: str
+    false_alarms: str
 
     @property
     def success(self) -> dict[str, float]:
@@ -64,7 +64,7 @@ class Stability:
                 {
                     "name": v.name,
                     "what": v.what,
-                    "floor": v.floor,
+                    "false_alarms": v.false_alarms,
                     "cases": v.cases,
                     "ranks": {p: asdict(r) for p, r in v.ranks.items()},
                 }
@@ -78,16 +78,25 @@ class Stability:
         return "\n".join(table.markdown() for table in self.tables())
 
     def _variants(self) -> Table:
-        columns = ("variant", "benchmark", "seed", "inpainter", "judge", "hazards", "floor", "shared cases")
-        rows = tuple((v.name, *v.what, v.floor, str(v.cases)) for v in self.variants)
+        columns = (
+            "variant",
+            "benchmark",
+            "seed",
+            "inpainter",
+            "judge",
+            "hazards",
+            "false alarms",
+            "shared cases",
+        )
+        rows = tuple((v.name, *v.what, v.false_alarms, str(v.cases)) for v in self.variants)
         return Table("variants", f"Rankings compared, by {self.event}", columns, rows, words=7)
 
     def _ranks(self) -> Table:
         planners = list(dict.fromkeys(p for v in self.variants for p in v.ranks))
         rows = tuple((planner, *(_rank(v.ranks.get(planner)) for v in self.variants)) for planner in planners)
         note = (
-            "Rank, its 95% interval over draws of cases (of drives, where there are enough), and the success: points "
-            "above the floor, or where the variant has none the share."
+            "Rank, its 95% interval over draws of cases (of drives, where there are enough), and the success: hit rate "
+            "minus false-alarm rate, or where the variant has none the share."
         )
         return Table("ranks", "Ranks", ("planner", *(v.name for v in self.variants)), rows, note=note)
 
@@ -139,8 +148,8 @@ def rank_stability(
                 for p in (data.planners if planners else data.ranking)
                 if (planner_events := events_of(data, p, "hazard", event, judge))
             }
-            events, floor = _above_floor(data, raw, judge, event)
-            overall = _variant(data, judge, "all", events, len(variants), seed, floor)
+            events, false_alarms = _minus_false_alarms(data, raw, judge, event)
+            overall = _variant(data, judge, "all", events, len(variants), seed, false_alarms)
             if overall is None:
                 continue
             variants.append(overall)
@@ -152,7 +161,9 @@ def rank_stability(
                     for p, planner_events in events.items()
                 }
                 if (
-                    some := _variant(data, judge, cluster, part, len(variants), seed, floor, FEWEST_CASES)
+                    some := _variant(
+                        data, judge, cluster, part, len(variants), seed, false_alarms, FEWEST_CASES
+                    )
                 ) is not None:
                     variants.append(some)
     if not variants:
@@ -174,26 +185,14 @@ def events_of(data: ReportData, planner: str, arm: str, event: str, judge: str =
     return judged(data, planner, arm, next(d for d in DIMENSIONS if d == event), judge)
 
 
-def _above_floor(
+def _minus_false_alarms(
     data: ReportData, raw: Mapping[str, Events], judge: str, event: str
 ) -> tuple[dict[str, Events], str]:
-    """Each planner's events minus its floor, case by case; all raw where one has no floor or they are not alike."""
-    above: dict[str, Events] = {}
-    names: set[str] = set()
-    for planner, hazard in raw.items():
-        controls = {
-            arm: control for arm in CONTROLS if (control := events_of(data, planner, arm, event, judge))
-        }
-        floor = above_floor(hazard, controls, data.floor(planner), resamples=1)
-        arms = (floor.worst,) if floor.kind == "worst" else floor.arms
-        shared = set(hazard).intersection(*(controls[arm] for arm in arms if arm))
-        if not any(arms) or not shared:
-            return dict(raw), "none"
-        names.add(f"{floor.kind} of {', '.join(arms)}" if len(arms) > 1 else floor.kind)
-        above[planner] = {
-            case: hazard[case] - sum(controls[arm][case] for arm in arms) / len(arms) for case in shared
-        }
-    return (above, names.pop()) if len(names) == 1 else (dict(raw), "none")
+    """Each planner's events minus its false alarms, case by case; all raw where one has none."""
+    net = {
+        p: case_differences(hazard, events_of(data, p, "nuisance", event, judge)) for p, hazard in raw.items()
+    }
+    return (dict(net), "nuisance") if all(net.values()) else (dict(raw), "none")
 
 
 def _variant(
@@ -203,7 +202,7 @@ def _variant(
     events: Mapping[str, Events],
     number: int,
     seed: int,
-    floor: str,
+    false_alarms: str,
     fewest: int = 1,
 ) -> Variant | None:
     """None under two planners or ``fewest`` shared cases."""
@@ -213,7 +212,9 @@ def _variant(
     benchmark = data.benchmark
     who = describe_judge(data, judge) if judge else "none"
     what = (data.store.root.name, str(benchmark.seed), benchmark.inpainter, who, hazards)
-    return Variant(f"v{number + 1}", what, len(cases), events, ranks(events, data.blocks[0], seed), floor)
+    return Variant(
+        f"v{number + 1}", what, len(cases), events, ranks(events, data.blocks[0], seed), false_alarms
+    )
 
 
 def _rank(rank: Rank | None) -> str:

@@ -15,7 +15,7 @@ from cfgen.records import Dimension
 from cfgen.reporting.data import ReportData
 from cfgen.reporting.footnotes import describe_judge
 from cfgen.reporting.reading import read_report_data
-from cfgen.reporting.section import Table, points
+from cfgen.reporting.section import Table, points, with_interval
 from cfgen.storage.store import Store
 
 #: what counts as an answer to the obstacle: the drive alone, or a judge's strict success
@@ -29,7 +29,7 @@ class RealValidity:
     """Agreement by planner, and what it rests on.
 
     Attributes:
-        floors: planner -> (real, inserts): the same event where no obstacle was added: on the pairs' controls and
+        unprovoked: planner -> (real, inserts): the same event where no obstacle was added: on the pairs' controls and
             reruns, and in the benchmark's null and rerun arms.
     """
 
@@ -39,25 +39,24 @@ class RealValidity:
     match: Match
     planners: dict[str, Validity]
     rates: dict[str, Rate]
-    floors: dict[str, tuple[Rate, Rate]]
+    unprovoked: dict[str, tuple[Rate, Rate]]
 
     def table(self) -> Table:
         """One row a planner; prints as Markdown."""
         rows = []
         for planner, result in self.planners.items():
-            floor, insert_floor = self.floors[planner]
+            without, inserts_without = self.unprovoked[planner]
             rows.append(
                 (
                     planner,
                     _rate(self.rates[planner]),
-                    _rate(floor),
+                    _rate(without),
                     _rate(result.real),
                     _rate(result.inserts),
-                    _rate(insert_floor),
-                    *points(result.difference),
+                    _rate(inserts_without),
+                    with_interval(result.difference),
                     str(result.unmatched),
-                    *points(result.paired),
-                    str(result.paired.n),
+                    f"{with_interval(result.paired)}; {result.paired.n}",
                 )
             )
         return Table(
@@ -65,14 +64,13 @@ class RealValidity:
             title="Real obstacles against inserts",
             columns=(
                 *("planner", "real, all %", "real, no obstacle %", "real, matched %", "inserts %"),
-                *("inserts, no hazard %", "real - inserts", "95% interval", "unmatched"),
-                *("paired difference", "95% interval of that", "pairs"),
+                *("inserts, no hazard %", "real - inserts", "unmatched", "paired difference"),
             ),
             rows=tuple(rows),
             note=f"{self._basis()} Matched: real obstacles that share {self.match}, distance band and speed band with "
             "inserts, which are weighted alike. No obstacle: the same event on clear frames (control and rerun) and in "
             "the null and rerun arms. Intervals: Wilson's, joined for independent cases (Newcombe). Pairs: an insert "
-            "on the same clear scene. In brackets: its 95% interval; cases.",
+            "on the same clear scene. In brackets: its 95% interval; cases or pairs.",
         )
 
     def cells(self) -> Table:
@@ -102,7 +100,7 @@ class RealValidity:
                 "event": self.event,
                 "match": self.match,
                 "all_real": asdict(self.rates[planner]),
-                "floors": [asdict(rate) for rate in self.floors[planner]],
+                "unprovoked": [asdict(rate) for rate in self.unprovoked[planner]],
                 **{k: asdict(getattr(result, k)) for k in ("real", "inserts", "difference", "paired")},
                 "unmatched": result.unmatched,
                 "cells": [{"cell": list(cell), **asdict(c)} for cell, c in result.cells.items()],
@@ -138,7 +136,7 @@ def real_validity(
     """
     ours = read_report_data(real, planners)
     theirs = read_report_data(inserts, planners) if inserts else None
-    results, rates, floors = {}, {}, {}
+    results, rates, unprovoked = {}, {}, {}
     for planner in planners:
         events = events_of(ours, planner, "hazard", event)
         inserted = events_of(theirs, planner, "hazard", event) if theirs else {}
@@ -156,11 +154,11 @@ def real_validity(
             ours.blocks[0],
             theirs.blocks[0] if theirs else None,
         )
-        floors[planner] = (_floor(ours, planner, event), _floor(theirs, planner, event))
-    return RealValidity(ours, theirs, event, match, results, rates, floors)
+        unprovoked[planner] = (_unprovoked(ours, planner, event), _unprovoked(theirs, planner, event))
+    return RealValidity(ours, theirs, event, match, results, rates, unprovoked)
 
 
-def _floor(data: ReportData | None, planner: str, event: Event) -> Rate:
+def _unprovoked(data: ReportData | None, planner: str, event: Event) -> Rate:
     """Share of cases with the event where no obstacle is: in the null arm where a case has one, else in a rerun."""
     if data is None:
         return Rate.of(0, 0)

@@ -69,22 +69,6 @@ def bin_of(value: float, ends: tuple[float, ...], unit: str) -> tuple[str, float
     return f"{ends[-1]:g}+ {unit}", float("inf")
 
 
-def dose_response(cases: Iterable[str], events: Mapping[str, Events]) -> list[Group]:
-    """Rates over distance where the same hazard was placed nearer and farther, over the cases that all arms share.
-
-    Args:
-        cases: ids of those that have it at other distances.
-        events: arm -> case -> event, of the arms "hazard" and "hazard_d<factor>". The label is the factor.
-    """
-    shared = set(cases).intersection(*filter(None, events.values()))
-    groups = []
-    for arm, arm_events in events.items():
-        factor = 1.0 if arm == "hazard" else float(arm.removeprefix("hazard_d"))
-        hits = [event for case, event in arm_events.items() if case in shared]
-        groups.append(Group(f"{factor:g}x", factor, Rate.of(sum(hits), len(hits))))
-    return sorted(groups, key=lambda g: g.order)
-
-
 def partial_reasons(verdicts: Iterable[Verdict]) -> list[tuple[str, int]]:
     """Why scored cases have a 1 somewhere, most frequent first: the judge's flags, else which part fell short."""
     reasons: Counter[str] = Counter()

@@ -61,7 +61,7 @@ def _compare(first: str, second: str, a: Events, b: Events, blocks: Blocks | Non
     first_only = sum(a[c] > 0.5 >= b[c] for c in shared)
     second_only = sum(b[c] > 0.5 >= a[c] for c in shared)
     p = mcnemar(first_only, second_only)
-    return PairedRuns(first, second, difference(a, [b], blocks), first_only, second_only, p, p)
+    return PairedRuns(first, second, difference(a, b, blocks), first_only, second_only, p, p)
 
 
 def mcnemar(first_only: int, second_only: int) -> float:

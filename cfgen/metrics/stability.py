@@ -78,7 +78,7 @@ def ranks(
 def items(events: Mapping[str, Events], raw: Mapping[str, Events] | None = None) -> list[Item]:
     """Difficulty, discrimination and weight in the ranking of every shared case, the ones that carry it first.
 
-    ``raw``: where ``events`` are above a floor, what the share of planners that succeed is counted on.
+    ``raw``: where false alarms are taken off ``events``, what the share of planners that succeed is counted on.
     """
     cases, table = shared_table(events)
     if len(cases) < 2:

@@ -105,7 +105,7 @@ def validity(
         inserts=theirs,
         difference=independent_difference(ours, theirs),
         unmatched=len(real) - len(matched),
-        paired=difference({case: real[case] for case in means}, [means], real_blocks) if means else NOTHING,
+        paired=difference({case: real[case] for case in means}, means, real_blocks),
     )
 
 

@@ -1,4 +1,7 @@
-"""Planners without weights that any table should hold: ``cruise``, ``logged``, and ``reactive``.
+"""Planners that a planner should beat: they do not look, or look without understanding.
+
+``cruise`` and ``logged`` see nothing. ``edges``, ``brightness``, ``colors``, ``saliency`` and ``random-network`` brake
+for what a picture's numbers say of the lane ahead.
 
 ``reactive`` looks: it follows its own arc over the ground from near to far, keeps a running idea of what road looks
 like there, and brakes for the first stretch that stays different. It sees one frame, knows no classes, and mistakes
@@ -15,7 +18,7 @@ import numpy as np
 from cfgen.geometry.camera import project
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Observation, Requirements, Response
-from cfgen.planners.settings import REACTIVE
+from cfgen.planners.settings import LOOKING, REACTIVE
 from cfgen.records import PLAN_DT, PLAN_STEPS, Camera
 
 
@@ -38,7 +41,7 @@ def constant_turn(speed: float, yaw_rate: float) -> np.ndarray:
 
 
 class Cruise:
-    """Keeps the speed and yaw rate it had: sees nothing, so its hazard response is the floor."""
+    """Keeps the speed and yaw rate it had: sees nothing, and answers to nothing."""
 
     needs = Requirements(cameras=(), frame_times=())
 
@@ -77,7 +80,93 @@ class Logged:
         return Response(text, np.array(observation.logged.poses), np.array(observation.logged.t))
 
 
-# --- a baseline that looks ------------------------------------------------------------------------
+# --- baselines that look without understanding -----------------------------------------------------
+
+
+class _Looking:
+    """Brakes where ``alarm`` says so of the front frame; else keeps its speed and yaw rate."""
+
+    needs = Requirements(cameras=("front",), frame_times=(0.0,), max_pixels=196_608)
+
+    def plan(self, observations: Sequence[Observation]) -> list[str]:
+        return [self._one(o) for o in observations]
+
+    def alarm(self, image: np.ndarray) -> bool:
+        """``image``: (H, W, 3) uint8 RGB."""
+        raise NotImplementedError
+
+    def _one(self, observation: Observation) -> str:
+        speed, yaw_rate = observation.speed, observation.yaw_rate
+        if not self.alarm(observation.images["front"][-1].pixels):
+            return Cruise()._one(observation)
+        return write_text(
+            "Something stands out in the picture ahead.",
+            "As something stands out ahead, the vehicle slows down.",
+            "speed adapt",
+            "lane keeping",
+            stopping_path(speed, yaw_rate / max(speed, 1.0), speed**2 / (2 * LOOKING.brake)),
+        )
+
+
+def _lane(values: np.ndarray) -> np.ndarray:
+    """The part of (H, W, ...) in which the own lane lies."""
+    height, width = values.shape[:2]
+    top, bottom = (round(height * share) for share in LOOKING.rows)
+    left, right = (round(width * share) for share in LOOKING.columns)
+    return values[top:bottom, left:right]
+
+
+class Edges(_Looking):
+    """Brakes for many edges in the lane."""
+
+    def alarm(self, image: np.ndarray) -> bool:
+        edges = cv2.Canny(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), 60, 150)
+        return bool((_lane(edges) > 0).mean() > LOOKING.edges)
+
+
+class Brightness(_Looking):
+    """Brakes for contrast in the lane."""
+
+    def alarm(self, image: np.ndarray) -> bool:
+        low, high = np.percentile(_lane(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)), (5, 95))
+        return bool(high - low > LOOKING.brightness)
+
+
+class Colors(_Looking):
+    """Brakes for colours in the lane."""
+
+    def alarm(self, image: np.ndarray) -> bool:
+        lab = _lane(cv2.cvtColor(image, cv2.COLOR_RGB2LAB))
+        return bool(lab[..., 1:].std(axis=(0, 1)).max() > LOOKING.colors)
+
+
+class Saliency(_Looking):
+    """Brakes for what is salient by its spectral residual (Hou and Zhang 2007, Eq. 1-5)."""
+
+    def alarm(self, image: np.ndarray) -> bool:
+        grey = cv2.resize(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), (64, 64)).astype(np.float32)
+        spectrum = np.fft.fft2(grey)
+        size = np.log1p(np.abs(spectrum)).astype(np.float32)
+        residual = np.exp(size - cv2.blur(size, (3, 3)) + 1j * np.angle(spectrum))
+        salient = cv2.GaussianBlur(np.abs(np.fft.ifft2(residual)) ** 2, (0, 0), 2.5)
+        return bool(_lane(salient).mean() > LOOKING.saliency * salient.mean())
+
+
+class RandomNetwork(_Looking):
+    """Brakes when a network with random weights says so."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(LOOKING.seed)
+        self._first = rng.standard_normal((LOOKING.units, 16 * 32 * 3))
+        self._second = rng.standard_normal(LOOKING.units)
+
+    def alarm(self, image: np.ndarray) -> bool:
+        pixels = cv2.resize(image, (32, 16), interpolation=cv2.INTER_AREA).astype(float).ravel()
+        hidden = np.tanh(self._first @ (pixels - pixels.mean()) / max(pixels.std(), 1.0) / pixels.size**0.5)
+        return bool(self._second @ hidden > 0)
+
+
+# --- a baseline that looks for obstacles -----------------------------------------------------------
 
 #: ground samples along and across the path, m
 ALONG = np.arange(REACTIVE.nearest_m, REACTIVE.farthest_m, REACTIVE.step_m)
@@ -197,6 +286,6 @@ def _sample(image: np.ndarray, camera: Camera, curvature: float) -> tuple[np.nda
 
 
 def _spread(cells: np.ndarray) -> np.ndarray:
-    """Robust standard deviation per feature, with a floor."""
+    """Robust standard deviation per feature, no less than what a sensor makes of even ground."""
     deviation = 1.48 * np.median(np.abs(cells - np.median(cells, axis=0)), axis=0)
     return np.maximum(deviation, [4.0, 1.5, 1.5, 0.25])

@@ -37,7 +37,7 @@ from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 from cfgen.planners.runtime import Runtime, given, network_record
 from cfgen.planners.serialization import decode_needs
 from cfgen.planners.serving import declared_needs
-from cfgen.planners.settings import PATIENCE
+from cfgen.planners.settings import BASELINES, PATIENCE
 from cfgen.records import Isolation, PlannerRun
 
 PLANNERS = Registry(
@@ -45,11 +45,9 @@ PLANNERS = Registry(
     "cfgen.planners",
     {
         "alpamayo": "cfgen.planners.alpamayo:Alpamayo",
-        "cruise": "cfgen.planners.baselines:Cruise",
-        "logged": "cfgen.planners.baselines:Logged",
+        **{name: f"cfgen.planners.baselines:{cls}" for name, cls in BASELINES.items()},
         "navsim": "cfgen.planners.navsim:Navsim",
         "cheating": "cfgen.planners.cheating:Cheating",
-        "reactive": "cfgen.planners.baselines:Reactive",
         "scripted": "cfgen.planners.responders:Responder",
     },
     MODELS,

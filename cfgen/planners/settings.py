@@ -64,6 +64,28 @@ class ReactiveSettings:
 
 
 @dataclass(frozen=True)
+class LookingSettings:
+    """When baselines without understanding brake: for a fifth of the demo's original frames, the network for half."""
+
+    #: m/s^2 of their braking
+    brake: float = 3.0
+    #: rows and columns of the frame, as shares, in which the own lane lies
+    rows: tuple[float, float] = (0.5, 0.85)
+    columns: tuple[float, float] = (0.38, 0.62)
+    #: share of edge pixels in the lane beyond which it brakes; lower: more often, as of all below
+    edges: float = 0.05
+    #: grey levels (0 to 255) between the lane's darkest and brightest twentieth
+    brightness: float = 70.0
+    #: spread of the lane's colours, in Lab units
+    colors: float = 6.0
+    #: the lane's mean saliency (Hou and Zhang 2007) over the frame's
+    saliency: float = 0.75
+    #: units of a layer, and its seed, of the network that nobody trained
+    units: int = 32
+    seed: int = 3
+
+
+@dataclass(frozen=True)
 class ScriptedSettings:
     """How scripted responders move: what a driver would do, so that the right scores follow by construction."""
 
@@ -79,5 +101,18 @@ class ScriptedSettings:
 
 PATIENCE = Patience()
 LIMITS = AnswerLimits()
+LOOKING = LookingSettings()
 REACTIVE = ReactiveSettings()
 SCRIPTED = ScriptedSettings()
+
+#: that a planner should beat: they do not look, or look without understanding
+BASELINES = {
+    "brightness": "Brightness",
+    "colors": "Colors",
+    "cruise": "Cruise",
+    "edges": "Edges",
+    "logged": "Logged",
+    "random-network": "RandomNetwork",
+    "reactive": "Reactive",
+    "saliency": "Saliency",
+}

@@ -40,10 +40,6 @@ MENDABLE: tuple[Failure, ...] = (*TRANSIENT, "fault", "")
 Isolation = Literal["process", "server", "none", ""]
 
 
-#: what the response to the hazard is held against; see :mod:`cfgen.metrics.success`
-FloorKind = Literal["mean", "rerun", "null", "nuisance", "worst"]
-
-
 class Trace(Record):
     """What the planner said, parsed. Empty fields were not said."""
 
@@ -112,8 +108,6 @@ class PlannerRun(Stored):
     arms: tuple[Arm, ...]
     repeats: int = Field(gt=0)
     seed: int
-    #: declared before anything was scored; "" where nobody did: then it is the mean
-    floor: FloorKind | Literal[""] = ""
     needs: dict[str, Any] = Field(default_factory=dict)
     isolation: Isolation = ""
     #: what could be reached and how that was held, once for every way in which it was run; "": everything

@@ -5,7 +5,7 @@ Records that are many lie in a file of their own; of answers and verdicts only w
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from sys import intern
 from typing import Any, Literal, Protocol, TypeVar
@@ -19,6 +19,7 @@ from cfgen.judge.stored_verdicts import each_verdict
 from cfgen.metrics.intervals import blocks_of
 from cfgen.metrics.kinematics import Encounter, encounter, responds
 from cfgen.metrics.success import dimensions_scored, successes
+from cfgen.planners.settings import BASELINES
 from cfgen.records import (
     DIMENSIONS,
     BenchmarkRecord,
@@ -28,7 +29,6 @@ from cfgen.records import (
     EdgeProbe,
     EdgeRatingFile,
     Fault,
-    FloorKind,
     Intervention,
     Placement,
     PlannerRun,
@@ -40,6 +40,7 @@ from cfgen.records import (
     TraceVerdict,
     Verdict,
     judged_as,
+    recording_of,
 )
 from cfgen.storage.store import Store
 
@@ -216,6 +217,8 @@ class ReportData:
     disk: DiskStore
     #: what is wrong with records that could not be read
     damaged: tuple[str, ...] = ()
+    #: planner -> answers to cases that are not there
+    strangers: Mapping[str, int] = field(default_factory=dict)
     #: cases that are there but cannot be shown
     lost: tuple[str, ...] = ()
     #: what breaks is let through
@@ -254,10 +257,41 @@ class ReportData:
         traces = [v.fault for records in self.traces.values() for v in records if v.fault]
         return [*rollouts, *verdicts, *traces]
 
-    def floor(self, planner: str) -> FloorKind:
-        """What its response is held against, as declared."""
-        run = self.runs.get(planner)
-        return (run and run.floor) or "mean"
+    @cached_property
+    def baselines(self) -> frozenset[str]:
+        """Those that a planner should beat: they do not look, or look without understanding."""
+        return frozenset(p for p, run in self.runs.items() if run.spec in BASELINES)
+
+    def label(self, planner: str) -> str:
+        """Its name in a table, where baselines are marked."""
+        return f"{planner} (baseline)" if planner in self.baselines else planner
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Every planner's name in a table."""
+        return {planner: self.label(planner) for planner in self.planners}
+
+    @property
+    def samples(self) -> str:
+        """In words, what of several answers to one question counts; "" where there is one."""
+        return " or the ".join(
+            dict.fromkeys(s for p in self.planners if (s := self.sample(p)) != "the only one")
+        )
+
+    @cached_property
+    def recordings(self) -> int:
+        """Recordings that the cases are of."""
+        return len({recording_of(self.scenes[scene_id]) for scene_id in set(self.scene_of.values())})
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What is wrong with answers that were read, by planner."""
+        return tuple(
+            f"{planner}: {count} answers are to cases that this benchmark does not hold, such as those of an older "
+            "build; they are left out."
+            for planner, count in self.strangers.items()
+            if count
+        )
 
     def told(self, planner: str) -> bool:
         """Whether it is told what was added where: a scripted one, that measures the scale and competes with nobody."""
@@ -442,7 +476,8 @@ def _measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
     for (case_id, repeat), driven in answers.items():
         original = originals.get((case_id, repeat) if (case_id, repeat) in originals else (case_id, 0))
         if driven is not None and original is not None:
-            place = data.place(case_id, arm)
+            # a control's answer is measured as if it were that to the hazard
+            place = data.place(case_id, "hazard" if arm == "nuisance" else arm)
             moved = (case_id, repeat) not in nothing and responds(original.poses, driven.poses, place)
             reactions[case_id].append(moved)
         else:

@@ -46,7 +46,7 @@ def _all(data: ReportData) -> str:
     return "Counterfactual scene: " + "; ".join(describe_judge(data, judge) for judge in data.judges) + "."
 
 
-def _sham(data: ReportData) -> str:
+def _control_pairs(data: ReportData) -> str:
     judge = describe_judge(data, data.main_judge)
     return f"Counterfactual scene against control pairs, {judge}; what is measured needs no judge."
 
@@ -57,9 +57,10 @@ def _driven(data: ReportData) -> str:
 
 #: section -> what is said below each of its figures; elsewhere tables name it in columns of their own
 _WORDS: dict[str, Callable[[ReportData], str]] = {
-    "headline": _sham,
+    "headline": _control_pairs,
     "leaderboard": _all,
-    "floor": _sham,
+    "false-alarms": _control_pairs,
+    "reaction": _main,
     "paired": _main,
     "breakdown": _main,
     "motion": _driven,

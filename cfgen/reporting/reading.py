@@ -1,5 +1,6 @@
 """A benchmark directory read into what its report is made of."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -72,6 +73,7 @@ def read_report_data(store: Store, requested: Sequence[str] | None = None) -> Re
         edge_ratings=tuple(f for f in reader.many("edge_ratings/*/*/*/*.json", EdgeRatingFile) if f.history),
         calibrations={c.judge: c for c in reader.beside(judges, store.calibration_path, Calibration)},
         lost=tuple(sorted(reader.unreadable)),
+        strangers=dict(reader.strangers),
     )
     broken = [str(v.fault) for answers in verdicts.values() for v in answers if v.fault and not v.rubric]
     data = replace(data, damaged=(*reader.damaged, *broken))
@@ -97,6 +99,9 @@ class _Reader:
         #: cases that can be shown, and others
         self.readable: set[str] = set()
         self.unreadable: set[str] = set()
+        #: accepted or rejected; and planner -> answers to cases that never were
+        self.built: set[str] = set()
+        self.strangers: Counter[str] = Counter()
 
     def records(self, paths: Iterable[Path], kind: type[S]) -> Iterator[S]:
         for _, record in read_each(paths, kind):
@@ -125,6 +130,7 @@ class _Reader:
         scenes = DiskMap(self.disk, self._scenes(scene_of.values()))
         self.readable = {case_id for case_id, scene_id in scene_of.items() if scene_id in scenes}
         self.unreadable = {path.parent.name for path in paths} - self.readable
+        self.built = self.readable | self.unreadable | {r.case_id for r in self.store.each_rejection()}
         if len(self.readable) == len(built):
             return built, scenes
         places = (i for i, case_id in enumerate(scene_of) if case_id in self.readable)
@@ -140,7 +146,12 @@ class _Reader:
         return {key: answers for key, answers in by_both.items() if answers}
 
     def rollouts(self, planner: str) -> Answers[Rollout]:
-        return self._answers(self.records(self.store.rollout_paths(planner), Rollout))
+        def counted() -> Iterator[Rollout]:
+            for rollout in self.records(self.store.rollout_paths(planner), Rollout):
+                self.strangers[planner] += rollout.case_id not in self.built
+                yield rollout
+
+        return self._answers(counted())
 
     def _answers(self, records: Iterable[A]) -> Answers[A]:
         return Answers(self.disk, (r for r in records if r.case_id in self.readable))

@@ -12,7 +12,8 @@ SECTIONS = Registry(
     {
         "headline": f"{_ROOM}.success:headline_section",
         "leaderboard": f"{_ROOM}.success:success_section",
-        "floor": f"{_ROOM}.success:floor_section",
+        "false-alarms": f"{_ROOM}.success:false_alarms_section",
+        "reaction": f"{_ROOM}.reaction:reaction_section",
         "paired": f"{_ROOM}.comparison:paired_section",
         "breakdown": f"{_ROOM}.breakdown:groups_section",
         "motion": f"{_ROOM}.motion:motion_section",
@@ -26,9 +27,10 @@ SECTIONS = Registry(
 
 #: what stands over a section of ours that breaks; a third party's is called by its name
 TITLES = {
-    "headline": "Hit rate minus false-alarm rate",
+    "headline": "Strict success and false alarms",
     "leaderboard": "Leaderboard",
-    "floor": "Hits and false alarms",
+    "false-alarms": "Hits and false alarms",
+    "reaction": "Said and done, and how soon",
     "paired": "Planner against planner",
     "breakdown": "Breakdown",
     "motion": "Motion",

@@ -12,6 +12,8 @@ from cfgen.metrics.intervals import Difference
 from cfgen.records import Fault
 from cfgen.reporting.drawing import SvgCanvas
 
+#: more are too wide to read, on a page or in a paper
+_MOST_COLUMNS = 9
 #: characters of a long file that are held at once
 _PART = 10_000
 _LATEX = {
@@ -39,9 +41,26 @@ class Table:
     def of(
         cls, name: str, title: str, rows: Sequence[Mapping[str, str]], words: int = 1, note: str = ""
     ) -> tuple["Table", ...]:
-        """One table of rows that are column -> cell, all with the same columns; none without rows."""
-        cells = tuple(tuple(row.values()) for row in rows)
-        return (cls(name, title, tuple(rows[0]), cells, words, note),) if rows else ()
+        """One table of rows that are column -> cell, all with the same columns; none without rows.
+
+        A column of figures without any is left out; more than nine columns are several tables.
+        """
+        if not rows:
+            return ()
+        columns = [c for i, c in enumerate(rows[0]) if i < words or any(row[c] != "-" for row in rows)]
+        names, step = columns[:words], _MOST_COLUMNS - words
+        parts = [names + columns[i : i + step] for i in range(words, max(len(columns), words + 1), step)]
+        return tuple(
+            cls(
+                name if k == 0 else f"{name}-{k + 1}",
+                title if k == 0 else f"{title}, continued",
+                tuple(part),
+                tuple(tuple(row[column] for column in part) for row in rows),
+                words,
+                note if k == len(parts) - 1 else "",
+            )
+            for k, part in enumerate(parts)
+        )
 
     def markdown(self) -> str:
         lines = [f"### {self.title}", ""]
@@ -127,6 +146,12 @@ def points(difference: Difference, sign: str = "+") -> tuple[str, str]:
         return "-", "-"
     value, low, high = (f"{100 * v:{sign}.1f}" for v in (difference.value, difference.low, difference.high))
     return value, f"{low} to {high}"
+
+
+def with_interval(difference: Difference, sign: str = "+") -> str:
+    """Percentage points and their interval in one cell."""
+    value, interval = points(difference, sign)
+    return value if value == "-" else f"{value} ({interval})"
 
 
 def _kind(column: int, words: int) -> str:

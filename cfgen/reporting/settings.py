@@ -25,3 +25,16 @@ class DrawingSettings:
 
 
 DRAWING = DrawingSettings()
+
+
+@dataclass(frozen=True)
+class ResultSettings:
+    """What it takes for counts to be given as a rate, set large."""
+
+    #: cases; of fewer, an interval spans half of the scale and more
+    cases: int = 10
+    #: of the built cases that count; the rest may be missing for a reason that goes with the answer
+    judged_share: float = 0.8
+
+
+RESULT = ResultSettings()

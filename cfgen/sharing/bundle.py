@@ -23,7 +23,7 @@ from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.registry import Rubric, bounds_overall
 from cfgen.judge.stored_verdicts import scored_as, stored_verdicts, unscored
 from cfgen.metrics.intervals import Difference, Rate, blocks_of
-from cfgen.metrics.success import above_floor, dimensions_scored, success_row, successes
+from cfgen.metrics.success import dimensions_scored, response, success_row, successes
 from cfgen.records import (
     CONTROLS,
     DIMENSIONS,
@@ -31,7 +31,6 @@ from cfgen.records import (
     Arm,
     Case,
     Dimension,
-    FloorKind,
     Identifier,
     JudgeRun,
     PlannerRun,
@@ -64,10 +63,10 @@ class Share(Record):
 
 
 class Figures(Record):
-    """One row of a leaderboard; see :class:`cfgen.metrics.success.SuccessRow` and :class:`cfgen.metrics.success.Floor`.
+    """One row of a leaderboard; see :class:`cfgen.metrics.success.SuccessRow` and its ``Response``.
 
     Attributes:
-        leading: the last score that the judge gives, by which ``above`` (points above the floor, 0..1) is told.
+        leading: the last score that the judge gives, of which ``above`` is hit rate minus false-alarm rate, -1..1.
     """
 
     n: int
@@ -85,7 +84,6 @@ class Figures(Record):
         verdicts: Sequence[Verdict],
         blocks: Mapping[str, str],
         scores: Collection[Dimension],
-        floor: FloorKind,
     ) -> Self:
         """
         Args:
@@ -101,7 +99,7 @@ class Figures(Record):
         def of(arm: str) -> dict[str, float]:
             return successes(by_pair.get(judged_as(arm), ()), leading, scores)
 
-        response = above_floor(of("hazard"), {arm: of(arm) for arm in CONTROLS}, floor, blocks)
+        rates = response(of("hazard"), {arm: of(arm) for arm in CONTROLS}, blocks)
         return cls(
             n=row.n,
             excluded=row.excluded,
@@ -109,8 +107,8 @@ class Figures(Record):
             planner_failed=row.planner_failed,
             rates={d: Share.of(row.rates[d]) for d in DIMENSIONS},
             leading=leading,
-            above=Share.of(response.headline),
-            controls={arm: Share.of(rate) for arm, rate in response.controls.items()},
+            above=Share.of(rates.difference),
+            controls={arm: Share.of(rate) for arm, rate in rates.controls.items()},
         )
 
     def differs(self, claimed: "Figures") -> str:
@@ -183,7 +181,6 @@ class Index(Record):
     #: in words, what a block is
     blocks: str
     arms: tuple[Arm, ...]
-    floor: FloorKind
     #: of the shortest plan, s
     horizon_s: float
     #: what the judge scores, by its verdicts on all planners
@@ -269,7 +266,6 @@ def export_bundle(
     if store.probe_path(folder).is_file():
         files[PROBE] = canonical_json(read_record(store.probe_path(folder), ProbeRun, check=True))
     scores = dimensions_scored(stored_verdicts(store, folder, "*"))
-    floor = run.floor or "mean"
     index = Index(
         format=FORMAT,
         cfgen_version=__version__,
@@ -279,12 +275,11 @@ def export_bundle(
         cases=bundled,
         blocks=in_words,
         arms=run.arms,
-        floor=floor,
         horizon_s=horizon_of(answers),
         scores=scores,
         wording=wording_of(wording),
         environment=environment(),
-        figures=Figures.of(verdicts, blocks, scores, floor),
+        figures=Figures.of(verdicts, blocks, scores),
         files={file: hash_bytes(content) for file, content in files.items()},
     )
     with new_archive(out) as archive:

@@ -59,7 +59,7 @@ def prove(bundle: Bundle) -> Proof:
 def _figures(bundle: Bundle) -> Figures:
     index = bundle.index
     blocks = {case_id: case.block for case_id, case in index.cases.items()}
-    return Figures.of(bundle.verdicts, blocks, index.scores, index.floor)
+    return Figures.of(bundle.verdicts, blocks, index.scores)
 
 
 def rubric_of(wording: RubricText) -> Rubric | None:
@@ -91,8 +91,8 @@ def _contradictions(bundle: Bundle, rubric: Rubric | None) -> Iterator[str]:
     wording = (index.wording.name, index.wording.version, index.wording.hash)
     if (judge.rubric, judge.rubric_version, judge.rubric_hash) != wording:
         yield f"the rubric is not the one that the judge names: {wording[0]} {wording[1]} ({wording[2][:19]})"
-    if (run.arms, run.floor or "mean") != (index.arms, index.floor):
-        yield "arms or floor are not those that the planner was asked with"
+    if run.arms != index.arms:
+        yield "arms are not those that the planner was asked with"
     for who, secret in (("judge", [judge.options, judge.spec]), ("planner", [run.fingerprint, run.spec])):
         if _leaks(secret):
             yield (

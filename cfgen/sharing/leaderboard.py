@@ -67,11 +67,11 @@ class Row:
 
     @property
     def like(self) -> Sha256:
-        """Equal for rows that may stand in one table: benchmark, drives, rubric, judge, horizon, arms and floor."""
+        """Equal for rows that may stand in one table: benchmark, drives, rubric, judge, horizon and arms."""
         index = self.bundle.index
         cases = {case_id: case.model_dump(mode="json") for case_id, case in index.cases.items()}
         rubric = [index.wording.name, index.wording.version, index.wording.hash]
-        asked = [index.horizon_s, sorted(index.arms), index.floor]
+        asked = [index.horizon_s, sorted(index.arms)]
         return hash_json([cases, index.blocks, rubric, self.bundle.judge_hash, *asked])
 
 

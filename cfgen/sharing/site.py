@@ -114,7 +114,7 @@ class Like:
             ("Known answers", "; ".join(tested)),
             ("Rubric", f"{index.wording.name} {index.wording.version}, {short(index.wording.hash)}"),
             ("Plans", f"of {index.horizon_s:g} s"),
-            ("Scenes", f"{', '.join(index.arms)}; false alarms: {_floor(rows[0])}"),
+            ("Scenes", ", ".join(index.arms)),
             ("Intervals", index.blocks),
         )
         title = f"{name or f'Benchmark {short(index.benchmark)}'}, judged by {who_judges(judge)}"
@@ -318,11 +318,6 @@ def share(estimate: Share, form: str = ".1f") -> str:
         return "-"
     value, low, high = (f"{100 * bound:{form}}" for bound in (estimate.value, estimate.low, estimate.high))
     return f"{value} ({low} to {high})"
-
-
-def _floor(row: Row) -> str:
-    controls = row.proof.figures.controls
-    return f"{row.bundle.index.floor} of {', '.join(controls)}" if controls else "no control scene was judged"
 
 
 # --- data -------------------------------------------------------------------------------------------------

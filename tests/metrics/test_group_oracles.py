@@ -12,7 +12,6 @@ from cfgen.metrics.breakdown import (
     axes_of,
     bin_of,
     breakdown,
-    dose_response,
     partial_reasons,
 )
 from cfgen.metrics.compare import PairedRuns, cases_needed, compare_all, holm, mcnemar
@@ -55,7 +54,7 @@ def test_discordant_cases_of_repeats_are_those_on_either_side_of_a_half():
     # w: 1 against 0.5, a alone; x: 0.5 against 2/3, b alone; y: both; z: neither
     assert (pair.first_only, pair.second_only) == (1, 1)
     assert pair.p == pair.p_holm == 1.0
-    assert pair.difference == difference(a, [b])
+    assert pair.difference == difference(a, b)
     assert pair.difference.n == 4
     (turned,) = compare_all({"b": b, "a": a})
     assert (turned.first, turned.first_only, turned.difference.value) == ("b", 1, -pair.difference.value)
@@ -66,10 +65,10 @@ def test_every_pair_is_corrected_for_all_of_them():
     plain = [mcnemar(0, 18), mcnemar(0, 38), mcnemar(0, 20)]
     assert [p.p for p in found] == plain
     assert [p.p_holm for p in found] == holm(plain)
-    assert found[0].difference == difference(events(12, 66), [events(30, 66)])
+    assert found[0].difference == difference(events(12, 66), events(30, 66))
     blocks = {f"c{i:03d}": str(i // 3) for i in range(66)}
     (clustered,) = compare_all({"a": events(12, 66), "b": events(30, 66)}, blocks)
-    assert clustered.difference == difference(events(12, 66), [events(30, 66)], blocks) != found[0].difference
+    assert clustered.difference == difference(events(12, 66), events(30, 66), blocks) != found[0].difference
 
 
 def pair(value, p, n=40) -> PairedRuns:
@@ -177,21 +176,6 @@ def test_bins_keep_their_order_and_their_lower_end():
     ]
     places = [bin_of(v, SPEED_KMH, "km/h")[1] for v in (0, 20, 40, 60, 80, 200)]
     assert places == [20, 40, 60, 80, math.inf, math.inf]
-
-
-def test_distances_are_compared_on_the_cases_that_all_of_them_have(cases):
-    ids = [c.case_id for c in cases]
-    found = dose_response(
-        ids,
-        {
-            "hazard_d2.0": dict.fromkeys(ids, 0.0),
-            "hazard": {**dict.fromkeys(ids, 0.5), "other": 1.0},
-            "hazard_d0.5": dict.fromkeys(ids[:4], 1.0),
-            "hazard_d1.5": {},
-        },
-    )
-    assert [(g.label, g.order) for g in found] == [("0.5x", 0.5), ("1x", 1.0), ("1.5x", 1.5), ("2x", 2.0)]
-    assert [g.rate for g in found] == [Rate.of(4, 4), Rate.of(2, 4), Rate.of(0, 0), Rate.of(0, 4)]
 
 
 def test_reasons_of_partial_scores_are_the_judges_own_where_it_gave_some():

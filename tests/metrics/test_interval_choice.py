@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import t as student
 
-from cfgen.metrics.intervals import Rate, difference, rate_of, worst_difference
+from cfgen.metrics.intervals import Rate, difference, rate_of
 from cfgen.metrics.stability import items, ranks, tau
 
 
@@ -52,42 +52,17 @@ def test_of_two_blocks_that_contradict_each_other_one_case_is_left():
     assert (rate.low, rate.high) == pytest.approx(score_interval(0.5, 1.0, 2))
 
 
-def test_a_share_without_an_exception_joins_by_its_own_cases():
-    """All of the first succeed, half of the second: no correlation, and the first's interval is of all n."""
-    cases = [str(i) for i in range(10)]
-    second = {case: float(i < 5) for i, case in enumerate(cases)}
-    gap = difference(dict.fromkeys(cases, 1.0), [second])
-    low_a, _ = score_interval(1.0, 10, 10)
-    low_b, high_b = score_interval(0.5, 9, 10)
-    assert gap.low == pytest.approx(0.5 - math.hypot(1 - low_a, high_b - 0.5))
-    assert gap.high == pytest.approx(min(1.0, 0.5 + (0.5 - low_b)))
-    mirrored = difference(second, [dict.fromkeys(cases, 1.0)])
-    assert (mirrored.low, mirrored.high) == pytest.approx((-gap.high, -gap.low))
-
-
-@pytest.mark.parametrize("value", [1.0, 0.0, -1.0])
-def test_of_constant_arms_the_worst_has_wilsons_half_on_either_side(value):
-    cases = [str(i) for i in range(8)]
-    hazard, control = (1.0, 0.0) if value == 1 else (0.0, 1.0) if value == -1 else (1.0, 1.0)
-    arms = [dict.fromkeys(cases, control), dict.fromkeys(cases, control)]
-    worst = worst_difference(dict.fromkeys(cases, hazard), arms)
-    half = Rate.of(0, 8).high
-    assert (worst.n, worst.value) == (8, value)
-    assert (worst.low, worst.high) == (max(-1.0, value - half), min(1.0, value + half))
-
-
-def test_the_worst_arm_is_never_surer_than_alone_and_less_sure_where_arms_take_turns():
-    hazard = {str(i): 1.0 for i in range(40)}
-    one = {case: float(int(case) % 2 == 0) for case in hazard}
-    other = {case: 1.0 - event for case, event in one.items()}
-    alone, both = difference(hazard, [one]), worst_difference(hazard, [one, other])
-    assert worst_difference(hazard, [one]) == alone
-    assert both.value == alone.value == 0.5
-    assert both.low <= alone.low
-    assert both.high == alone.high
-    few = {str(i): float(i > 0) for i in range(3)}
-    nothing = dict.fromkeys(few, 0.0)
-    assert worst_difference(few, [nothing, nothing]).low == difference(few, [nothing]).low
+def test_few_blocks_widen_the_interval_of_a_difference_and_alike_answers_do():
+    blocks = blocks_of(6, 6, 6, 6, 6)
+    hazard = {case: float(case[0] in "012") for case in blocks}
+    nothing = dict.fromkeys(blocks, 0.0)
+    alone, clustered = difference(hazard, nothing), difference(hazard, nothing, blocks)
+    assert alone.value == clustered.value == 0.6
+    assert clustered.high - clustered.low > 1.8 * (alone.high - alone.low)
+    same, same_clustered = difference(hazard, hazard), difference(hazard, hazard, blocks)
+    assert same_clustered.high > 2 * same.high > 0, (
+        "what never differs is known no better than its answers vary"
+    )
 
 
 # --- ranks ----------------------------------------------------------------------------------------------------

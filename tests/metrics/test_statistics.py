@@ -1,4 +1,4 @@
-"""Floor, comparison and breakdown on numbers small enough to check by hand."""
+"""Response, comparison and breakdown on numbers small enough to check by hand."""
 
 import re
 from types import SimpleNamespace
@@ -7,7 +7,7 @@ import pytest
 
 from cfgen.metrics.compare import cases_needed, mcnemar_power
 from cfgen.metrics.intervals import Rate, blocks_of, difference
-from cfgen.metrics.success import above_floor
+from cfgen.metrics.success import response
 from cfgen.records import recording_of
 from cfgen.reporting.sections.success import sentence
 
@@ -16,47 +16,33 @@ def events(hits: int, n: int, start: int = 0) -> dict[str, float]:
     return {f"c{i:03d}": float(start <= i < start + hits) for i in range(n)}
 
 
-def test_the_headline_is_above_the_declared_floor():
-    controls = {"rerun": events(2, 60), "null": events(6, 60), "nuisance": {}}
-    floor = above_floor(events(30, 60), controls)
-    assert (floor.kind, floor.arms, len(floor.shared)) == ("mean", ("rerun", "null"), 60)
-    assert floor.headline.value == pytest.approx((30 - (2 + 6) / 2) / 60)
-    assert floor.headline.low < floor.headline.value < floor.headline.high
-    assert floor.worst == "null"
-    assert floor.conservative.value == pytest.approx((30 - 6) / 60)
-    assert floor.above["rerun"].value == pytest.approx(28 / 60)
-    assert set(floor.controls) == {"rerun", "null"}, "an arm that was not run is no floor"
-    assert above_floor(events(30, 60), controls, "worst").headline == floor.conservative
-    assert above_floor(events(30, 60), controls, "null").headline == floor.above["null"]
-    absent = above_floor(events(30, 60), controls, "nuisance")
-    assert (absent.headline.value, absent.arms, absent.shared) == (None, (), ())
+def test_a_response_is_hits_minus_false_alarms_and_nothing_is_averaged():
+    controls = {"rerun": events(2, 60), "null": events(50, 60), "nuisance": events(6, 60)}
+    found = response(events(30, 60), controls)
+    assert found.difference.value == pytest.approx((30 - 6) / 60)
+    assert found.difference == difference(events(30, 60), events(6, 60)), "no other arm moves it"
+    assert found.difference.low < found.difference.value < found.difference.high
+    assert (found.hits, found.false_alarms) == (Rate.of(30, 60), Rate.of(6, 60))
+    assert {arm: rate.hits for arm, rate in found.controls.items()} == {"rerun": 2, "null": 50, "nuisance": 6}
+    absent = response(events(3, 10), {"rerun": events(2, 10), "nuisance": {}})
+    assert (absent.difference.value, absent.false_alarms.n, absent.hits.n) == (None, 0, 10)
+    assert set(absent.controls) == {"rerun"}
 
 
 def test_pairing_narrows_the_interval():
     """The same cases set off both arms: their difference is known better than each rate."""
-    alike = difference(events(30, 60), [events(25, 60)])
-    apart = difference(events(30, 60), [events(25, 60, start=35)])
+    alike = difference(events(30, 60), events(25, 60))
+    apart = difference(events(30, 60), events(25, 60, start=35))
     assert alike.value == apart.value
     assert alike.high - alike.low < 0.6 * (apart.high - apart.low)
 
 
-def test_an_indifferent_planner_has_nothing_above_the_floor():
-    same = events(20, 60)
-    floor = above_floor(same, {"null": same, "nuisance": events(20, 60, start=10)})
-    assert floor.headline.value == 0
-    assert floor.headline.high <= 0.2
-    assert floor.d_prime["null"] == 0
-
-
-def test_a_planner_that_never_reacts_is_not_known_exactly():
-    found = difference(events(0, 66), [events(0, 66)])
-    assert found.value == 0
-    assert found.high == -found.low == pytest.approx(Rate.of(0, 66).high)
-
-
-def test_without_controls_there_is_no_headline_difference():
-    floor = above_floor(events(3, 10), {})
-    assert (floor.headline.value, floor.worst, floor.hazard.n) == (None, "", 10)
+@pytest.mark.parametrize("hits", [0, 33, 66])
+def test_no_interval_has_a_width_of_zero(hits: int):
+    found = difference(events(hits, 66), events(hits, 66))
+    assert (found.value, found.p) == (0, 1.0)
+    assert 0.05 < found.high < 0.08
+    assert found.low == pytest.approx(-found.high)
 
 
 def test_cases_needed_have_the_power_at_the_level_that_holm_leaves():
@@ -71,18 +57,17 @@ def test_cases_needed_have_the_power_at_the_level_that_holm_leaves():
     )
 
 
-def test_the_headline_says_less_where_it_is_less_and_names_the_worst_arm():
-    controls = {"rerun": events(30, 60), "null": events(20, 60)}
-    above, below = (sentence("p", above_floor(events(n, 60), controls), "judge") for n in (50, 10))
-    assert ": +41.7 percentage points (95% interval +" in above
+def test_the_sentence_has_hits_first_and_the_sign_of_the_difference():
+    controls = {"nuisance": events(25, 60)}
+    above, below = (sentence("p", response(events(n, 60), controls)) for n in (50, 10))
+    assert above.startswith("p answers 83.3% (95% interval 72.0-90.7, 60 cases) of the hazards")
     assert re.search(
-        r"-25\.0 percentage points \(95% interval -\d+\.\d to -\d+\.\d, 60 cases\) against what judge", below
+        r"J\): \+41\.7 percentage points \(95% interval \+\d+\.\d to \+\d+\.\d, 60 cases, mid-p <", above
     )
-    assert (
-        "Against its worst control alone (rerun), which is too low on average: -33.3 percentage points (95% interval -"
-        in below
+    assert re.search(
+        r"J\): -25\.0 percentage points \(95% interval -\d+\.\d to -\d+\.\d, 60 cases, mid-p", below
     )
-    assert "worst" not in sentence("p", above_floor(events(50, 60), {"null": controls["null"]}), "judge")
+    assert "alarm" not in sentence("p", response(events(50, 60), {}))
 
 
 @pytest.mark.parametrize(

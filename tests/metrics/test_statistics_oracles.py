@@ -5,14 +5,13 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
-from scipy.stats import binomtest, dirichlet, norm
-from scipy.stats import t as student
+from scipy.optimize import minimize_scalar
+from scipy.stats import binom, binomtest, dirichlet, norm
 
 from cfgen.metrics.agreement import agreement, comparison, confusion, consensus, kappa, pairwise
-from cfgen.metrics.intervals import Difference, Rate, difference, worst_difference
+from cfgen.metrics.intervals import Difference, Rate, difference, mcnemar_mid_p, tango
 from cfgen.metrics.registry import measure
-from cfgen.metrics.success import above_floor, d_prime
+from cfgen.metrics.success import response
 
 
 def events(hits: int, n: int, start: int = 0) -> dict[str, float]:
@@ -204,45 +203,48 @@ def test_every_pair_of_raters_has_its_own_kappa():
         assert found[i][j] == expected
 
 
-# --- above the floor ------------------------------------------------------------------------------------
+# --- hits minus false alarms ----------------------------------------------------------------------------
 
 
-def test_the_worst_of_two_cases_has_three_outcomes():
-    """Drawn with return: both a, both b, or one of each with probability 1/4, 1/4, 1/2; no surer than of one arm."""
-    none, one = {"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 0.0}
-    found, alone = worst_difference(one, [none, none]), difference(one, [none])
-    assert (found.n, found.value, found.low, found.high) == (2, 0.5, alone.low, 1.0)
+def test_tangos_interval_is_the_published_one():
+    """Bentur et al. 2009, as Fagerland, Lydersen and Laake (2014) print it."""
+    assert tango(1, 7, 21, norm.ppf(0.975)) == pytest.approx((-0.517, -0.026), abs=6e-4)
+    assert tango(7, 1, 21, norm.ppf(0.975)) == pytest.approx((0.026, 0.517), abs=6e-4)
 
 
-def test_a_pair_of_shares_joins_wilsons_ends_with_their_correlation():
-    """Newcombe's method 10 by its own 2 x 2 table, with Student's t for 79 degrees of freedom."""
-    both, first, second, neither = 20, 21, 12, 27
-    n = both + first + second + neither
-    a = dict(enumerate([1.0] * (both + first) + [0.0] * (second + neither)))
-    b = dict(enumerate([1.0] * both + [0.0] * first + [1.0] * second + [0.0] * neither))
-    found = difference(a, [b])
-    z, m = student.ppf(0.975, n - 1), n - 1  # a variance with n - 1 below it is one of n - 1 cases
+@pytest.mark.parametrize(("b", "c", "n"), [(40, 20, 160), (3, 0, 20), (7, 7, 30)])
+def test_tangos_ends_are_where_the_constrained_likelihood_puts_the_statistic(b, c, n):
+    """The nuisance share by numerical maximum of the likelihood, not by Tango's closed form."""
 
-    def end(p: float, far: float) -> float:
-        return brentq(lambda q: abs(q - p) - z * math.sqrt(q * (1 - q) / m), p, far)
+    def statistic(delta: float) -> float:
+        def lack(q: float) -> float:
+            return -(b * math.log(q + delta) + c * math.log(q) + (n - b - c) * math.log(1 - 2 * q - delta))
 
-    p1, p2 = (both + first) / n, (both + second) / n
-    (l1, u1), (l2, u2) = ((end(p, 0.0), end(p, 1.0)) for p in (p1, p2))
-    phi = (both * neither - first * second) / math.sqrt(41 * 39 * 32 * 48)
-    low = math.sqrt((p1 - l1) ** 2 - 2 * phi * (p1 - l1) * (u2 - p2) + (u2 - p2) ** 2)
-    high = math.sqrt((u1 - p1) ** 2 - 2 * phi * (u1 - p1) * (p2 - l2) + (p2 - l2) ** 2)
-    assert (found.n, found.value) == (n, pytest.approx(p1 - p2))
-    assert (found.low, found.high) == pytest.approx((p1 - p2 - low, p1 - p2 + high))
+        bounds = (max(0.0, -delta) + 1e-12, (1 - delta) / 2 - 1e-12)
+        q = minimize_scalar(lack, bounds=bounds, method="bounded", options={"xatol": 1e-12}).x
+        return (b - c - n * delta) / math.sqrt(n * (2 * q + delta * (1 - delta)))
+
+    for end, z in zip(tango(b, c, n, 1.96), (1.96, -1.96), strict=True):
+        assert statistic(end) == pytest.approx(z, abs=1e-3)
+
+
+def test_mid_p_is_the_published_one_and_halves_what_was_seen():
+    assert mcnemar_mid_p(1, 7) == pytest.approx(0.0391, abs=1e-4), "Fagerland et al. 2013"
+    exact = binomtest(3, 12).pvalue
+    assert mcnemar_mid_p(3, 9) == mcnemar_mid_p(9, 3) == pytest.approx(exact - binom.pmf(3, 12, 0.5))
+    assert mcnemar_mid_p(0, 0) == 1.0
+    assert mcnemar_mid_p(4, 4) == pytest.approx(1 - 0.5 * binom.pmf(4, 8, 0.5))
 
 
 def test_cases_of_a_block_count_as_one_where_they_do_the_same():
-    """Ten times the same six cases in their blocks are known as well as those six."""
-    a, b = [1.0, 1.0, 0.0, 1.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]
-    once = difference(dict(enumerate(a)), [dict(enumerate(b))])
-    ten = difference(dict(enumerate(a * 10)), [dict(enumerate(b * 10))], {i: str(i % 6) for i in range(60)})
-    assert (ten.n, ten.value) == (60, pytest.approx(once.value))
-    assert (ten.low, ten.high) == pytest.approx((once.low, once.high))
-    loose = difference(dict(enumerate(a * 10)), [dict(enumerate(b * 10))])
+    """Ten times the same cases in their blocks are known about as well as those alone."""
+    a, b = [1.0, 1.0, 0.0, 1.0, 0.0, 1.0] * 5, [0.0, 1.0, 0.0, 0.0, 1.0, 0.0] * 5
+    once = difference(dict(enumerate(a)), dict(enumerate(b)))
+    blocks = {i: str(i % 30) for i in range(300)}
+    ten = difference(dict(enumerate(a * 10)), dict(enumerate(b * 10)), blocks)
+    assert (ten.n, ten.value) == (300, pytest.approx(once.value))
+    assert (ten.low, ten.high) == pytest.approx((once.low, once.high), abs=0.02)
+    loose = difference(dict(enumerate(a * 10)), dict(enumerate(b * 10)))
     assert loose.high - loose.low < 0.5 * (ten.high - ten.low)
 
 
@@ -250,66 +252,25 @@ def test_an_interval_is_that_of_the_paired_differences():
     rng = np.random.default_rng(8)
     a, b = rng.random((2, 200)).round(3)
     cases = [f"c{i}" for i in range(200)]
-    found = difference(dict(zip(cases, a, strict=True)), [dict(zip(cases, b, strict=True))])
+    found = difference(dict(zip(cases, a, strict=True)), dict(zip(cases, b, strict=True)))
     half = norm.ppf(0.975) * (a - b).std() / math.sqrt(200)
     assert found.value == pytest.approx((a - b).mean())
-    assert found.low == pytest.approx(found.value - half, abs=0.06 * half)
-    assert found.high == pytest.approx(found.value + half, abs=0.06 * half)
-
-
-def test_the_worst_arm_is_found_anew_in_every_draw():
-    """Two controls as good as each other: the larger of the two is above either, so the interval lies lower."""
-    hazard, one, two = events(40, 80), events(20, 80), events(20, 80, start=30)
-    both, alone = worst_difference(hazard, [one, two]), difference(hazard, [one])
-    assert both.value == alone.value == 0.25
-    assert (both.low + both.high) / 2 < (alone.low + alone.high) / 2 - 0.02
-
-
-@pytest.mark.parametrize(("hazard", "control"), [(1.0, 0.0), (0.0, 1.0), (0.5, 0.5), (1.0, 1.0)])
-def test_where_every_case_shows_the_same_the_interval_is_wilsons(hazard, control):
-    cases = [f"c{i}" for i in range(12)]
-    found = difference(dict.fromkeys(cases, hazard), [dict.fromkeys(cases, control)])
-    half = binomtest(0, 12).proportion_ci(method="wilson").high
-    value = hazard - control
-    assert (found.n, found.value) == (12, value)
-    assert (found.low, found.high) == pytest.approx((max(-1, value - half), min(1, value + half)))
+    assert found.low == pytest.approx(found.value - half, abs=0.1 * half)
+    assert found.high == pytest.approx(found.value + half, abs=0.1 * half)
 
 
 def test_nothing_to_compare():
     nothing = Difference(0, None, None, None)
-    assert (
-        difference({}, [{}]) == difference({"a": 1.0}, []) == difference({"a": 1.0}, [{"b": 1.0}]) == nothing
-    )
-    apart = above_floor({"a": 1.0}, {"null": {"b": 1.0}})
-    assert (apart.worst, apart.headline, apart.above["null"]) == ("", nothing, nothing)
-    assert apart.d_prime["null"] == pytest.approx(norm.ppf(1.5 / 2) - norm.ppf(1.5 / 2))
-    empty = above_floor({}, {"null": {"b": 1.0}})
-    assert (empty.hazard.n, empty.d_prime) == (0, {})
+    assert difference({}, {}) == difference({"a": 1.0}, {}) == difference({"a": 1.0}, {"b": 1.0}) == nothing
+    assert response({"a": 1.0}, {"nuisance": {"b": 1.0}}).difference == nothing
+    assert response({}, {"nuisance": {"b": 1.0}}).hits.n == 0
 
 
-def test_the_worst_control_is_that_of_the_shared_cases():
-    """Over all its cases "rerun" is worst, but on those that all arms share "null" is."""
+def test_the_difference_is_that_of_the_shared_cases():
     hazard = {"a": 1.0, "b": 1.0, "c": 0.0}
-    controls = {"rerun": {"a": 0.0, "b": 0.0, "x": 1.0, "y": 1.0}, "null": {"a": 1.0, "b": 0.0, "z": 0.0}}
-    found = above_floor(hazard, controls)
-    assert found.worst == "null"
-    assert (found.headline.n, found.headline.value) == (2, 0.75)
-    assert (found.conservative.n, found.conservative.value) == (2, 0.5)
-    assert found.controls == {"rerun": Rate.of(2, 4), "null": Rate.of(1, 3)}
-    assert found.hazard == Rate.of(2, 3)
-    assert {arm: d.value for arm, d in found.above.items()} == {"rerun": 1.0, "null": 0.5}
-    for arm, d in found.above.items():
-        assert d == difference(hazard, [controls[arm]])
-    assert found.conservative == worst_difference(hazard, [controls["rerun"], controls["null"]])
-    assert found.shared == ("a", "b")
-
-
-@pytest.mark.parametrize(("hits", "alarms"), [((8, 10), (1, 12)), ((0, 10), (12, 12)), ((2.5, 5), (2, 4))])
-def test_d_prime_is_scipys_quantiles_with_half_an_event_on_each_side(hits, alarms):
-    (h, n), (f, m) = hits, alarms
-    expected = norm.ppf((h + 0.5) / (n + 1)) - norm.ppf((f + 0.5) / (m + 1))
-    assert d_prime(Rate.of(h, n), Rate.of(f, m)) == pytest.approx(expected)
-    assert above_floor({"a": 1.0}, {"null": {"a": 0.0}}).d_prime["null"] == pytest.approx(2 * norm.ppf(0.75))
+    found = response(hazard, {"nuisance": {"a": 1.0, "b": 0.0, "z": 0.0}})
+    assert (found.difference.n, found.difference.value) == (2, 0.5)
+    assert (found.hits, found.false_alarms) == (Rate.of(2, 3), Rate.of(1, 3))
 
 
 def test_each_kappas_interval_is_of_its_own_weights():
@@ -321,11 +282,6 @@ def test_each_kappas_interval_is_of_its_own_weights():
     halves = agreement(*two, labels=(0, 1))
     assert halves.quadratic_interval == halves.kappa_interval, "with two labels there is one distance"
     assert whole.quadratic_interval[0] < whole.quadratic < whole.quadratic_interval[1]
-
-
-def test_a_floor_is_the_same_for_the_same_seed():
-    hazard, null = events(14, 30), events(5, 30)
-    assert above_floor(hazard, {"null": null}, seed=3) == above_floor(hazard, {"null": null}, seed=3)
 
 
 def test_a_metric_gets_both_plans_the_placement_and_the_case_in_this_order():

@@ -80,14 +80,14 @@ def test_a_row_keeps_its_name_and_its_count():
 
 
 def test_every_figure_says_arm_judge_rubric_and_test(tmp_path: Path):
-    store = make_bench(tmp_path / "b", 3, {"careful": careful, "blind": blind}, arms=("hazard", "rerun"))
+    store = make_bench(tmp_path / "b", 12, {"careful": careful, "blind": blind})
     written = report(store.root, tmp_path / "r", panels=0)
     page = (tmp_path / "r" / "index.html").read_text()
     words = "judge offline (rubric hazard 1; not tested on known answers)"
     beside = re.findall(r'<div class="headline">.*?</div>', page)
     assert len(beside) == len(written.headline) == 2
     assert all(words[1:] in said for said in (*beside, *written.headline))
-    for section in ("headline", "leaderboard", "floor", "paired", "breakdown", "agreement"):
+    for section in ("headline", "leaderboard", "false-alarms", "paired", "breakdown", "agreement"):
         part = page.split(f'<section id="{section}">')[1].split("</section>")[0]
         figures = part.split("<figure")[1:] or [part]
         assert all(words in figure for figure in figures), section

@@ -109,16 +109,16 @@ def test_the_page_itself_never_scrolls_sideways_and_a_phone_gets_it_folded(pages
         assert wide <= width
         assert tall < 6000 or width != 390
     phone = pages[390]
-    assert not phone.is_visible("#floor .plots")
-    phone.click("nav a[href='#floor']")
-    assert phone.is_visible("#floor .plots")
-    assert pages[1440].is_visible("#floor .plots"), "a desk shows all of it"
+    assert not phone.is_visible("#false-alarms .plots")
+    phone.click("nav a[href='#false-alarms']")
+    assert phone.is_visible("#false-alarms .plots")
+    assert pages[1440].is_visible("#false-alarms .plots"), "a desk shows all of it"
 
 
 def test_tables_that_scroll_are_named_stops_of_the_tab_key(pages):
     page = pages[390]
     page.evaluate("() => document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-    page.wait_for_function("() => document.querySelector('#floor .scroll').tabIndex === 0")
+    page.wait_for_function("() => document.querySelector('#leaderboard .scroll').tabIndex === 0")
     areas = page.evaluate(
         """() => [...document.querySelectorAll('.scroll')].filter((e) => e.checkVisibility()).map((e) =>
              [e.scrollWidth > e.clientWidth, e.tabIndex, e.getAttribute('role'), e.getAttribute('aria-label')])"""
@@ -128,9 +128,9 @@ def test_tables_that_scroll_are_named_stops_of_the_tab_key(pages):
         assert (stop == 0) == scrolls
         assert role == "region"
         assert name
-    page.focus("#floor .scroll")
+    page.focus("#leaderboard .scroll")
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("() => document.querySelector('#floor .scroll').scrollLeft > 0")
+    page.wait_for_function("() => document.querySelector('#leaderboard .scroll').scrollLeft > 0")
     assert nameless(page, "body") == []
 
 

@@ -42,8 +42,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> ReportData:
 
 @pytest.fixture(scope="module")
 def rows(data: ReportData) -> dict[tuple[str, str], dict[str, str]]:
-    [table] = motion_section(data).tables
-    return {(r[0], r[1]): dict(zip(table.columns, r, strict=True)) for r in table.rows}
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for table in motion_section(data).tables:
+        for r in table.rows:
+            cells.setdefault((r[0], r[1]), {}).update(zip(table.columns, r, strict=True))
+    return cells
 
 
 def test_a_short_plan_is_measured_on_its_own_horizon_and_what_lies_beyond_is_counted_apart(data, rows):

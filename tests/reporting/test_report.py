@@ -13,19 +13,19 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import write_record
 from cfgen.library.benchmark import Benchmark
 from cfgen.library.comparison import compare_runs
-from cfgen.metrics.breakdown import dose_response
 from cfgen.records import Fault, PlannerRun, Rejection
 from cfgen.report import report
-from cfgen.reporting.data import judged, measured
+from cfgen.reporting.data import measured
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.section import Table
-from cfgen.reporting.sections.breakdown import groups_section
 from cfgen.reporting.sections.motion import motion_section
+from cfgen.reporting.sections.reaction import reaction_section
 from cfgen.storage.store import Store
 from tests.reporting.bench import (
     HASH,
     blind,
     careful,
+    case_id,
     make_bench,
     straight,
     write_answer,
@@ -46,29 +46,95 @@ def test_leaderboard_counts_everything(bench: Path, tmp_path: Path):
     }
     # careful, 12 cases: 8 failed to plan, 10 unknown; of the other ten, 0, 3, 6, 9 keep going
     careful = rows["careful"]
-    assert (careful["N"], careful["excluded"], careful["planner failed"]) == ("11", "1", "1")
-    assert careful["overall %"] == f"{100 * 6 / 11:.1f}"
-    assert (rows["blind"]["reasoning %"], rows["blind"]["overall %"]) == ("25.0", "0.0")
+    assert (careful["N"], careful["left out or failed"]) == ("11", "1 excluded, 1 planner failed")
+    assert careful["overall %"].startswith(f"{100 * 6 / 11:.1f} (")
+    assert careful["false alarms %"].startswith(f"{100 * 2 / 11:.1f} (")
+    assert careful["hit rate minus false-alarm rate"].startswith(f"+{100 * 4 / 11:.1f} (")
+    assert len(careful) <= 9
+    assert [rows["blind"][f"{d} %"].split()[0] for d in ("reasoning", "overall")] == ["25.0", "0.0"]
     assert written.leaderboard.rows[0][0] == "careful", "the best comes first"
 
 
-def test_every_number_of_the_floor_is_kept(bench: Path, tmp_path: Path):
+def test_hits_minus_false_alarms_is_of_nuisance_alone(bench: Path, tmp_path: Path):
     report(bench, tmp_path / "r", panels=0)
-    floors = json.loads((tmp_path / "r" / "report.json").read_text())["floor"]
-    found = next(f for f in floors if (f["planner"], f["event"]) == ("careful", "overall"))
+    responses = json.loads((tmp_path / "r" / "report.json").read_text())["responses"]
+    found = next(f for f in responses if (f["planner"], f["event"]) == ("careful", "overall"))
     # nuisance arm: cases 0, 5 set it off; 10 would, but the judge cannot name the change there
-    assert found["controls"]["nuisance"]["hits"] == 2
-    assert (found["kind"], found["arms"], found["worst"]) == (
-        "mean",
-        ["rerun", "null", "nuisance"],
-        "nuisance",
+    assert {arm: rate["hits"] for arm, rate in found["controls"].items()} == {
+        "rerun": 0,
+        "null": 0,
+        "nuisance": 2,
+    }
+    # hazard arm without case 10: 6 of 11; nuisance on the same cases: 2 of 11
+    assert found["difference"]["value"] == pytest.approx(4 / 11)
+    assert (found["difference"]["n"], found["hits"]["n"]) == (11, 11)
+    trajectory = next(f for f in responses if (f["planner"], f["event"]) == ("blind", "trajectory"))
+    assert trajectory["hits"]["hits"] == 0
+    controls = list(csv.DictReader((tmp_path / "r" / "tables" / "controls.csv").open()))
+    assert {row["scene"] for row in controls} == {"same frame again", "edit without an object"}
+
+
+def test_without_nuisance_there_is_one_line_with_the_command(tmp_path: Path):
+    store = make_bench(tmp_path / "b", 12, {"careful": careful}, arms=("hazard", "rerun"))
+    written = report(store.root, tmp_path / "r", panels=0)
+    assert written.headline[0].startswith(
+        "careful answers 54.5% (95% interval 28.0-78.7, 11 cases) of the hazards"
     )
-    # hazard arm without case 10: 6 of 11; nuisance on the same cases: 2 of 11, the other two none
-    assert found["headline"]["value"] == pytest.approx(6 / 11 - 2 / 33)
-    assert found["conservative"]["value"] == pytest.approx(4 / 11)
-    assert (found["headline"]["n"], found["hazard"]["n"], len(found["shared"])) == (11, 11, 11)
-    trajectory = next(f for f in floors if (f["planner"], f["event"]) == ("blind", "trajectory"))
-    assert trajectory["hazard"]["hits"] == 0
+    assert "alarm" not in written.headline[0]
+    command = f"cfgen score {store.root} --planner careful --arms hazard,nuisance"
+    assert f"careful: no false-alarm rate: not asked about nuisance scenes: {command}" in written.headline
+    assert "false alarms %" not in written.leaderboard.columns, "a column of nothing is left out"
+
+
+@pytest.mark.parametrize(
+    ("n", "spoil", "message"),
+    [
+        (3, "", "3 cases are too few for a rate, which takes 10"),
+        (
+            12,
+            "half",
+            "only 6 of the 12 cases have a score by offline: no rate is given; have the rest judged",
+        ),
+        (12, "drive", "all 11 cases are of one drive, which says nothing of other drives"),
+        (12, "older", "1 of its answers are to cases of another build, which are left out: no rate is given"),
+    ],
+)
+def test_what_is_no_result_looks_like_none(tmp_path: Path, n: int, spoil: str, message: str):
+    store = make_bench(tmp_path / "b", n, {"careful": careful})
+    if spoil == "half":
+        for i in range(0, n, 2):
+            for path in store.root.glob(f"verdicts/*/careful/*/{case_id(i)}.*"):
+                path.unlink()
+    if spoil == "drive":
+        for path in store.root.glob("scenes/*/scene.json"):
+            content = json.loads(path.read_text())
+            path.write_text(json.dumps(content | {"drive": "only"}))
+    if spoil == "older":
+        path = next(store.root.glob("runs/careful/hazard/*"))
+        content = json.loads(path.read_text()) | {"case_id": "gone"}
+        (path.parent / "gone.0.json").write_text(json.dumps(content))
+    report(store.root, tmp_path / "r", panels=0)
+    page = (tmp_path / "r" / "index.html").read_text()
+    large = re.search(r'<div class="headline"><b>(.*?)</b><p>(.*?)</p>', page)
+    assert "%" not in large[1]
+    assert "hazards: no result" in large[1]
+    assert message in large[2]
+
+
+def test_baselines_are_marked_and_not_set_large(bench: Path, tmp_path: Path):
+    out = tmp_path / "b"
+    shutil.copytree(bench, out)
+    store = Store(out)
+    known = {"planner": "blind", "planner_hash": HASH, "spec": "cruise", "repeats": 1, "seed": 7}
+    write_record(
+        store.planner_run_path("blind"), PlannerRun(**known, arms=("original", "hazard")), store.work
+    )
+    written = report(out, tmp_path / "r", panels=0)
+    assert [row[0] for row in written.leaderboard.rows] == ["careful", "blind (baseline)"]
+    large = re.findall(
+        r'<div class="headline"><b>.*?</b><p>(.*?) answers', (tmp_path / "r/index.html").read_text()
+    )
+    assert large == ["careful"]
 
 
 def test_scripted_planners_compete_with_nobody(bench: Path, tmp_path: Path):
@@ -86,17 +152,23 @@ def test_scripted_planners_compete_with_nobody(bench: Path, tmp_path: Path):
     assert not (tmp_path / "r" / "tables" / "pairs.csv").exists(), "nobody is left to compare"
 
 
-def test_raw_shares_and_those_above_the_floor_are_not_ranked_together(tmp_path: Path):
-    """Of two alike, one was asked in the control arms: only that has a headline."""
-    store = make_bench(tmp_path / "b", 6, {"asked": careful, "raw": careful})
+def test_who_was_asked_no_nuisance_stands_below_and_is_told_how(tmp_path: Path):
+    """Of two alike, one was asked about nuisance scenes: only that has a false-alarm rate."""
+    store = make_bench(tmp_path / "b", 12, {"asked": careful, "raw": careful})
+    for path in store.root.glob("cases/*/*/case.json"):
+        content = json.loads(path.read_text())
+        path.write_text(json.dumps(content | {"arms": ["hazard", "nuisance"]}))
     for path in [*store.root.glob("verdicts/*/raw/sham_*/*"), *store.root.glob("runs/raw/[rn]*/*")]:
         path.unlink()
     written = report(store.root, tmp_path / "r", panels=0)
-    assert [words.split()[0] for words in written.headline[:2]] == ["asked", "raw:"]
-    assert "false-alarm rate is not known" in written.headline[1]
+    assert [words.split()[0] for words in written.headline[:2]] == ["asked", "raw"]
+    assert any(
+        line.startswith("raw: no false-alarm rate: not asked") and "--arms hazard,nuisance" in line
+        for line in written.headline
+    )
 
 
-def test_everybody_has_a_line_and_the_order_is_that_above_the_floor(tmp_path: Path):
+def test_everybody_has_a_line_and_the_order_is_that_of_the_difference(tmp_path: Path):
     """Six planners: one brakes for everything, hazards or none, and is the best by its raw share."""
 
     def brakes(hazards: int, all_arms: bool = False):
@@ -106,12 +178,15 @@ def test_everybody_has_a_line_and_the_order_is_that_above_the_floor(tmp_path: Pa
 
         return script
 
-    scripts = {f"p{n}": brakes(n) for n in range(5)} | {"jumpy": brakes(6, all_arms=True)}
-    written = report(make_bench(tmp_path / "b", 6, scripts).root, tmp_path / "r", panels=0)
+    scripts = {f"p{n}": brakes(n) for n in range(5)} | {"jumpy": brakes(12, all_arms=True)}
+    written = report(make_bench(tmp_path / "b", 12, scripts).root, tmp_path / "r", panels=0)
     order = ["p4", "p3", "p2", "p1", "jumpy", "p0"]
     assert [row[0] for row in written.leaderboard.rows][:4] == order[:4]
-    assert [words.split()[0].rstrip(":") for words in written.headline][:4] == order[:4]
-    assert {words.split()[0] for words in written.headline[4:6]} == {"jumpy:", "p0:"}
+    assert [words.split()[0] for words in written.headline][:4] == order[:4]
+    assert {re.split(r"[ :]", words.split(". ", 1)[1])[0] for words in written.headline[4:6]} == {
+        "jumpy",
+        "p0",
+    }
     text = (tmp_path / "r" / "report.md").read_text()
     assert "And 3 more of 15 pairs" in text
     assert "As observed: the median over the pairs of this report, score overall" in text
@@ -126,15 +201,19 @@ def test_a_planner_that_always_failed_is_scored_in_what_the_judge_scores(tmp_pat
         content["scores"] = {k: v for k, v in content["scores"].items() if k == "waypoints"}
         path.write_text(json.dumps(content | {"votes": []}))
     written = report(store.root, tmp_path / "r", panels=0)
-    assert sorted(words.split()[0] for words in written.headline) == ["blind", "careful", "dead"]
+    assert sorted(words.split()[0].rstrip(":") for words in written.headline[:3]) == [
+        "blind",
+        "careful",
+        "dead",
+    ]
     rows = {row["planner"]: row for row in csv.DictReader((tmp_path / "r/tables/leaderboard.csv").open())}
-    shares = [rows["dead"][f"{d} %"] for d in ("reasoning", "waypoints", "overall")]
+    shares = [rows["dead"][f"{d} %"].split(" (")[0] for d in ("reasoning", "waypoints", "overall")]
     assert shares == ["not scored", "0.0", "not scored"]
-    assert (rows["dead"]["N"], rows["dead"]["planner failed"]) == ("6", "6")
+    assert (rows["dead"]["N"], rows["dead"]["left out or failed"]) == ("6", "6 planner failed")
     pairs = list(csv.DictReader((tmp_path / "r/tables/pairs.csv").open()))
     assert [row["score"] for row in pairs] == ["waypoints"] * 3
     assert all(int(row["N"]) for row in pairs)
-    floors = json.loads((tmp_path / "r/report.json").read_text())["floor"]
+    floors = json.loads((tmp_path / "r/report.json").read_text())["responses"]
     assert {f["event"] for f in floors} == {"waypoints", "trajectory"}
     dead = Benchmark(store.root).run("dead").success()
     assert [dead.rates[d].n for d in ("reasoning", "waypoints", "overall")] == [0, 6, 0]
@@ -142,7 +221,7 @@ def test_a_planner_that_always_failed_is_scored_in_what_the_judge_scores(tmp_pat
     assert [compared[d].difference.n for d in ("reasoning", "waypoints", "overall")] == [0, 6, 0]
     report(store.root, tmp_path / "alone", ["dead"], panels=0)
     alone = next(csv.DictReader((tmp_path / "alone/tables/leaderboard.csv").open()))
-    assert (alone["waypoints %"], alone["overall %"]) == ("0.0", "not scored")
+    assert (alone["waypoints %"].split()[0], alone["overall %"]) == ("0.0", "not scored")
 
 
 def test_several_samples_of_an_answer_count_by_their_mean(tmp_path: Path):
@@ -153,11 +232,11 @@ def test_several_samples_of_an_answer_count_by_their_mean(tmp_path: Path):
             write_answer(store, "p", i, "original", straight(12), (score,) * 3, repeat)
             write_answer(store, "p", i, "hazard", straight(12, decel), (score,) * 3, repeat)
     table = report(store.root, tmp_path / "r", panels=0).leaderboard
-    shown = table.rows[0][table.columns.index("overall %")], table.rows[0][-1]
-    assert shown == ("33.3", "mean of 3")
+    assert table.rows[0][table.columns.index("overall %")].startswith("33.3 (")
+    assert "Each case counts by the mean of 3." in table.note
     data = read_report_data(store)
     assert max(measured(data, "p", "hazard").values()) == pytest.approx(1 / 3)
-    [motion] = motion_section(data).tables
+    motion = next(t for t in motion_section(data).tables if "hardest braking m/s²" in t.columns)
     row = next(dict(zip(motion.columns, r, strict=True)) for r in motion.rows if r[1] == "hazard")
     assert float(row["hardest braking m/s²"]) == pytest.approx(3.1 / 3, abs=0.4), "a car overshoots a little"
 
@@ -196,20 +275,28 @@ def near_sighted(seed: int, arm: str):
     return straight(12, 3.0 if reacts else 0.0), (2, 2, 2) if reacts else (0, 0, 0)
 
 
-def test_dose_response(tmp_path: Path):
+def test_how_soon_and_mention_by_action(tmp_path: Path):
     arms = ("hazard", "hazard_d0.7", "hazard_d1.4")
     store = make_bench(tmp_path / "b", 4, {"near": near_sighted}, arms=arms)
-    data = read_report_data(store)
-    events = {arm: judged(data, "near", arm, "overall") for arm in arms}
-    found = dose_response(data.by_id, events)
-    assert [(g.label, g.rate.value, g.rate.n) for g in found] == [
-        ("0.7x", 1.0, 4),
-        ("1x", 0.5, 4),
-        ("1.4x", 0.0, 4),
-    ]
-    plots = {plot.name: plot for plot in groups_section(data).plots}
-    curve = plots["dose-overall"].draw(560).svg()
-    assert all(f">{label}<" in curve for label in ("0.7x", "1x", "1.4x"))
+    times = {"placement": 2.0, "hazard_d0.7": 1.2, "hazard_d1.4": 2.9}
+    for path in store.root.glob("cases/*/*/case.json"):
+        content = json.loads(path.read_text())
+        content["placement"]["ttc_s"] = times["placement"]
+        for arm, placement in content["distance_placements"].items():
+            placement["ttc_s"] = times[arm]
+        path.write_text(json.dumps(content))
+    section = reaction_section(read_report_data(store))
+    soon = section.figures["how soon"]["near"]["hits"]
+    assert {t: rate["value"] for t, rate in soon["rates"].items()} == {1.0: 1.0, 2.0: 0.5, 3.0: 0.0}
+    tables = {table.name: table for table in section.tables}
+    mention = dict(zip(tables["mention-by-action"].columns, tables["mention-by-action"].rows[0], strict=True))
+    assert (mention["said and did"], mention["said only"], mention["neither"]) == (
+        "1 (0.5)",
+        "1 (1.5)",
+        "2 (1.5)",
+    )
+    assert "faithful" not in " ".join(table.note for table in section.tables).lower()
+    assert all(len(table.columns) <= 9 for table in section.tables)
 
 
 def test_swaps_and_trust(tmp_path: Path):
@@ -232,7 +319,7 @@ def test_the_report_stands_on_its_own(bench: Path, tmp_path: Path):
     content = json.loads((out / "report.json").read_text())
     assert content["cases"] == 12
     assert r"\toprule" in (out / "tables" / "leaderboard.tex").read_text()
-    assert (out / "report.md").read_text().startswith("## Hit rate minus false-alarm rate")
+    assert (out / "report.md").read_text().startswith("## Strict success and false alarms")
 
 
 def test_again_into_its_own_folder_but_not_into_another(bench: Path, tmp_path: Path):

@@ -154,7 +154,7 @@ def test_a_planner_on_real_frames_against_inserts(pairs: Path, tmp_path: Path):
     store = make_bench(tmp_path / "inserts", 12, {"sees": half, "blind": blind}, arms=("hazard", "rerun"))
     found = validated(pairs, bench=store.root, match="cluster")
     assert (found.rates["sees"].hits, found.rates["sees"].n) == (4, 6)
-    assert [rate.hits for rate in found.floors["sees"]] == [0, 0], (
+    assert [rate.hits for rate in found.unprovoked["sees"]] == [0, 0], (
         "clear frames that differ do not make it brake"
     )
     alike = [

@@ -7,10 +7,9 @@ from typing import Any
 
 from cfgen.metrics.agreement import Agreement, agreement, gwet_ac1, krippendorff_alpha
 from cfgen.metrics.estimates import FEWEST_RATED, Corrected, corrected
-from cfgen.metrics.success import STRICT
+from cfgen.metrics.success import STRICT, case_differences
 from cfgen.records import (
     ADJUDICATED,
-    CONTROLS,
     DIMENSIONS,
     Dimension,
     ProbeKind,
@@ -18,7 +17,7 @@ from cfgen.records import (
     judged_as,
 )
 from cfgen.reporting.data import ReportData, judged
-from cfgen.reporting.section import Section, Table, coefficient, points, share
+from cfgen.reporting.section import Section, Table, coefficient, share, with_interval
 
 #: (planner, case) -> score
 Scores = dict[tuple[str, str], int]
@@ -94,28 +93,22 @@ def raters_table(data: ReportData) -> tuple[tuple[Table, ...], list[dict[str, An
 
 
 def correction_table(data: ReportData) -> tuple[tuple[Table, ...], list[dict[str, Any]]]:
-    """Strict success, and that above the floor: by the judge, by the people, and both together."""
+    """Strict success, and that minus false alarms: by the judge, by the people, and both together."""
     rows, figures = [], []
     for planner in data.planners:
         for dimension in DIMENSIONS:
             for name, (estimate, split) in _estimates(data, planner, dimension).items():
-                judge, people, both = map(
-                    points, (estimate.judge, estimate.people, estimate.corrected), ("",) * 3
-                )
                 rows.append(
                     {
                         "planner": planner,
                         "score": dimension,
                         "of": name,
-                        "judge alone %": judge[0],
-                        "judge's 95% interval": judge[1],
+                        "judge alone %": with_interval(estimate.judge, ""),
                         "N": str(estimate.judge.n),
-                        "people alone %": people[0],
-                        "people's 95% interval": people[1],
+                        "people alone %": with_interval(estimate.people, ""),
                         "rated": str(estimate.people.n),
                         "split": str(split),
-                        "corrected %": both[0],
-                        "corrected 95% interval": both[1],
+                        "corrected %": with_interval(estimate.corrected, ""),
                     }
                 )
                 figures.append(
@@ -127,7 +120,7 @@ def correction_table(data: ReportData) -> tuple[tuple[Table, ...], list[dict[str
         "moved by what the judge's mean over all cases differs from that over the rated, as far as both go "
         "together (prediction-powered inference); it speaks of all cases where those rated were drawn at random, and "
         f"is not given under {FEWEST_RATED} rated ones, where its interval is too narrow. "
-        f"Intervals: {data.blocks[1]}."
+        f"In brackets: 95% intervals, {data.blocks[1]}."
     )
     return Table.of("corrected", "People correct the judge", rows, 3, note), figures
 
@@ -147,21 +140,14 @@ def _estimates(data: ReportData, planner: str, dimension: Dimension) -> dict[str
         return {}
     blocks = data.blocks[0]
     estimates = {"hazard": (corrected(hazard, rated, blocks), len(split & set(rated)))}
-    kind = data.floor(planner)
-    arms = [a for a in CONTROLS if kind in (a, "mean") and judged(data, planner, a, dimension)]
-    if arms:
-        above = _less(hazard, [judged(data, planner, a, dimension) for a in arms])
-        rated_above = _less(rated, [people(judged_as(a)) for a in arms])
-        if above and rated_above:
-            above_floor = corrected(above, rated_above, blocks, lowest=-1.0)
-            estimates["minus false alarms"] = above_floor, len(split & set(rated_above))
+    net = case_differences(hazard, judged(data, planner, "nuisance", dimension))
+    rated_net = case_differences(rated, people(judged_as("nuisance")))
+    if net and rated_net:
+        estimates["minus false alarms"] = (
+            corrected(net, rated_net, blocks, lowest=-1.0),
+            len(split & set(rated_net)),
+        )
     return estimates
-
-
-def _less(hazard: dict[str, float], floor: list[dict[str, float]]) -> dict[str, float]:
-    """The hazard's event minus the mean of the floor's, on the cases that all have."""
-    shared = set(hazard).intersection(*floor)
-    return {case: hazard[case] - sum(arm[case] for arm in floor) / len(floor) for case in shared}
 
 
 # --- how far the judges can be trusted: against people, against each other, on known answers --------------

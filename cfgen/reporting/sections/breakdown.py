@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from functools import partial
 
-from cfgen.metrics.breakdown import Group, axes_of, breakdown, dose_response, partial_reasons
+from cfgen.metrics.breakdown import Group, axes_of, breakdown, partial_reasons
 from cfgen.metrics.intervals import Events, Rate
 from cfgen.records import DIMENSIONS, Dimension
 from cfgen.reporting.data import ReportData, judged
@@ -46,7 +46,7 @@ def groups_section(data: ReportData) -> Section:
     return Section(
         id="breakdown",
         title="Breakdown",
-        plots=(*_dose_plots(data), *plots),
+        plots=tuple(plots),
         tables=(*tables, *_partial_table(data)),
         figures={"breakdown": figures},
     )
@@ -114,28 +114,6 @@ def _left_out(labels: list[str], groups_of: Groups) -> str:
     hidden = len(labels) - len(_large(labels, groups_of))
     why = f"under {_LEAST_CASES} cases, or beyond the first {_MOST_ROWS}"
     return f"In this table and in no plot ({why}): {hidden} of {len(labels)} groups." if hidden else ""
-
-
-def _dose_plots(data: ReportData) -> list[Plot]:
-    """The same hazards nearer and farther, where the build made them."""
-    arms = sorted({a for p in data.planners for a in data.arms(p) if a.startswith("hazard")})
-    if len(arms) < 2:
-        return []
-    plots = []
-    placed = [case.case_id for case in data.cases if case.distance_placements]
-    for score in DIMENSIONS:
-        curves = {
-            p: dose_response(placed, {arm: judged(data, p, arm, score) for arm in arms})
-            for p in data.planners
-        }
-        if not any(group.rate.n for groups in curves.values() for group in groups):
-            continue
-        ticks = [g.label for g in next(iter(curves.values()))]
-        series = [Series(p, [g.rate for g in groups]) for p, groups in curves.items()]
-        axis = "distance to the hazard, relative to the case's own"
-        chart = partial(curve_chart, f"Dose-response, {score}", axis, ticks, series)
-        plots.append(Plot(f"dose-{score}", "The same hazard nearer and farther", chart, "dose", score))
-    return plots
 
 
 def _partial_table(data: ReportData) -> tuple[Table, ...]:

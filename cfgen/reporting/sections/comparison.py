@@ -5,7 +5,7 @@ from dataclasses import asdict
 from cfgen.metrics.compare import PairedRuns, cases_needed, compare_all
 from cfgen.records import DIMENSIONS
 from cfgen.reporting.data import ReportData, judged
-from cfgen.reporting.section import Section, Table, points
+from cfgen.reporting.section import Section, Table, with_interval
 
 #: pairs that have a sentence
 _SAID = 12
@@ -42,7 +42,7 @@ def _table(pairs: dict[str, list[PairedRuns]]) -> tuple[Table, ...]:
             "first": pair.first,
             "second": pair.second,
             "score": dimension,
-            **dict(zip(("percentage points", "95% interval"), points(pair.difference), strict=True)),
+            "percentage points": with_interval(pair.difference),
             "only first": str(pair.first_only),
             "only second": str(pair.second_only),
             "p": f"{pair.p:.3f}",
@@ -55,7 +55,7 @@ def _table(pairs: dict[str, list[PairedRuns]]) -> tuple[Table, ...]:
     ]
     note = (
         "Exact McNemar test on the cases where only one of the two succeeds; Holm-corrected over the pairs of "
-        "one score. Intervals: Wilson's of both, joined. Scripted planners, given the truth, take no part. Of "
+        "one score. In brackets: 95% intervals, Tango's. Scripted planners, given the truth, take no part. Of "
         "several repeats points and intervals take the share that succeeds; the test, only first and only second take "
         "a case as success where more than half do, so the two can differ."
     )

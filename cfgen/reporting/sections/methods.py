@@ -68,8 +68,8 @@ _NAMES = {
     "pydantic": "Pydantic",
 }
 _STATISTICS = (
-    "Rates have Wilson's 95% intervals; differences have Wilson's of both sides joined by their correlation (Newcombe "
-    "1998, method 10; Zou and Donner 2008), with variances between blocks of cases ({blocks}) and Student's t for few "
+    "Rates have Wilson's 95% intervals; differences have Tango's score interval (1998) with a continuity correction of "
+    "a quarter of a pair, with variances between blocks of cases ({blocks}) and Student's t for few "
     "of them; other means have bootstrap percentiles (4,000 draws, seed 0). Planners are compared on shared cases by "
     "McNemar's exact test with Holm's correction. A failed answer counts against its planner; unknown and failed "
     "verdicts are excluded and counted."
@@ -165,8 +165,8 @@ def _planner(data: ReportData, planner: str) -> str:
     if run is None:
         return f"{words}. What it was asked is not on record."
     return (
-        f"{words}. Given as '{run.spec}', {run.repeats} answers a scene, seed {run.seed}, false alarms "
-        f"of '{run.floor or 'mean'}', needs {_in_words({k: v for k, v in run.needs.items() if v})}, process: "
+        f"{words}. Given as '{run.spec}', {run.repeats} answers a scene, seed {run.seed}, "
+        f"needs {_in_words({k: v for k, v in run.needs.items() if v})}, process: "
         f"{run.isolation or 'not recorded'}, network: {_all(run.network)}, "
         f"sight: {_all(run.sight)}; fingerprint {_in_words(run.fingerprint)}."
     )

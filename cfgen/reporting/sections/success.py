@@ -1,21 +1,22 @@
-"""Strict success, and hit rate minus false-alarm rate, which planners are ranked by."""
+"""Strict success, the false-alarm rate beside it, and their difference, which planners are ranked by."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Literal
 
-from cfgen.metrics.intervals import Difference, Rate
-from cfgen.metrics.success import Floor, SuccessRow, above_floor, success_row
-from cfgen.records import CONTROLS, DIMENSIONS, Dimension, FloorKind, judged_as
+from cfgen.metrics.intervals import Rate
+from cfgen.metrics.success import Response, SuccessRow, response, success_row
+from cfgen.records import CONTROLS, DIMENSIONS, Dimension, judged_as
 from cfgen.reporting.data import ReportData, credited_contact, judged, measured
 from cfgen.reporting.drawing import Series, SvgCanvas, rows_chart
-from cfgen.reporting.section import Plot, Section, Table, points
+from cfgen.reporting.section import Plot, Section, Table, points, with_interval
+from cfgen.reporting.settings import RESULT
 
 #: What counts as an event: a judge's dimension, or the trajectory alone.
 Event = Dimension | Literal["trajectory"]
 LEADING: tuple[Event, ...] = ("overall", "waypoints")
-Floors = dict[tuple[str, Event], Floor]
+Responses = dict[tuple[str, Event], Response]
 #: set large; the others have a line each
 _LARGE = 4
 _NAMES: dict[Event, str] = {
@@ -24,212 +25,265 @@ _NAMES: dict[Event, str] = {
     "overall": "judged: overall",
     "trajectory": "measured: trajectory",
 }
-
-
-_FLOORS: dict[FloorKind, str] = {
-    "mean": "its control scenes on average",
-    "rerun": "the same frame again",
-    "null": "the edit without an object",
-    "nuisance": "the frame with a nuisance object",
-    "worst": "its worst control scene, {}",
-}
+_SCENES = {"nuisance": "nuisance", "null": "edit without an object", "rerun": "same frame again"}
 
 
 def headline_section(data: ReportData) -> Section:
-    """How much of the response is due to the hazard."""
-    return floor_sections(data)[0]
+    """Strict success and false alarms of each planner, in words."""
+    return _sections(data)[0]
 
 
-def floor_section(data: ReportData) -> Section:
-    """The same event in every arm, with and without a hazard."""
-    return floor_sections(data)[1]
-
-
-def floor_sections(data: ReportData) -> tuple[Section, Section]:
-    """The headline, and the arms behind it."""
-    return data.once(("floor sections",), lambda: _sections(data))
+def false_alarms_section(data: ReportData) -> Section:
+    """The same event in every scene, with and without a hazard."""
+    return _sections(data)[1]
 
 
 def _sections(data: ReportData) -> tuple[Section, Section]:
-    floors: Floors = {(p, event): floor_of(data, p, event) for p in data.planners for event in _NAMES}
-    floors = {key: floor for key, floor in floors.items() if floor.hazard.n}
+    return data.once(("false alarms",), lambda: _both_sections(data))
+
+
+def _both_sections(data: ReportData) -> tuple[Section, Section]:
+    responses: Responses = {
+        (p, event): response_of(data, p, event) for p in data.planners for event in _NAMES
+    }
+    responses = {key: rates for key, rates in responses.items() if rates.hits.n}
     # a judge that leaves overall out is reported by what it judges; nobody it judged is left out
-    leading = max(LEADING, key=lambda event: sum((p, event) in floors for p in data.planners))
-    planners = [p for p in data.planners if (p, leading) in floors]
-    ranked = sorted(planners, key=lambda p: (p not in data.ranking, *rank(floors[p, leading])))
-    competing = [p for p in ranked if p in data.ranking]
-    large = ([p for p in competing if floors[p, leading].headline.value is not None] or competing)[:_LARGE]
+    leading = max(LEADING, key=lambda event: sum((p, event) in responses for p in data.planners))
+    planners = [p for p in data.planners if (p, leading) in responses]
+    ranked = sorted(planners, key=lambda p: (p not in data.ranking, *rank(responses[p, leading])))
+    competing = [p for p in ranked if p in data.ranking and p not in data.baselines] or [
+        p for p in ranked if p in data.ranking
+    ]
+    lines = [(p, _headline(data, p, responses[p, leading], leading)) for p in ranked if p in data.ranking]
+    large = tuple(line for p, line in lines if p in competing)[:_LARGE]
     plots = [
-        Plot(f"floor-{event}", "Events in every scene", partial(_chart, floors, ranked, event), "floor", name)
+        Plot(
+            f"events-{event}",
+            "Events in every scene",
+            partial(_chart, responses, ranked, event),
+            "events",
+            name,
+        )
         for event, name in _NAMES.items()
-        if any((p, event) in floors for p in ranked)
+        if any((p, event) in responses for p in ranked)
     ]
     headline = Section(
         id="headline",
-        title="Hit rate minus false-alarm rate",
-        headline=tuple(
-            (
-                *_points(floors[p, leading]),
-                sentence(p, floors[p, leading], data.main_judge, leading)
-                + credited_contact(data, p, leading),
-            )
-            for p in large
-        ),
+        title="Strict success and false alarms",
+        headline=large,
         lead=(
-            *(_line(p, floors[p, leading]) for p in competing if p not in large),
+            *(
+                f"{value} {unit}. {words}"
+                for _, (value, unit, words) in lines
+                if (value, unit, words) not in large
+            ),
+            *(line for p in ranked if (line := _no_false_alarms(data, p, responses[p, leading]))),
             *data.bench_judges.passed_over(),
         ),
     )
+    shown = {key: responses[key] for p in ranked for key in responses if key[0] == p}
     behind = Section(
-        id="floor",
+        id="false-alarms",
         title="Hits and false alarms",
         lead=(f"Intervals are {data.blocks[1]}.",),
-        tables=_table({key: floor for key, floor in floors.items() if key[0] in ranked}, ranked),
+        tables=(*_difference_table(data, shown), *_controls_table(data, shown)),
         plots=tuple(plots),
-        figures={"floor": [{"planner": p, "event": e, **asdict(f)} for (p, e), f in floors.items()]},
+        figures={"responses": [{"planner": p, "event": e, **asdict(r)} for (p, e), r in responses.items()]},
     )
     return headline, behind
 
 
-def sentence(planner: str, floor: Floor, judge: str = "", event: Event = "overall") -> str:
-    """The headline number in one sentence."""
-    above = floor.headline
+def _headline(data: ReportData, planner: str, rates: Response, event: Event) -> tuple[str, str, str]:
+    """The figure set large, its unit, and the sentence; counts where they are too few for a rate."""
+    why = no_result(data, planner, rates, event)
+    if why:
+        return f"{rates.hits.hits:g} of {rates.hits.n}", "hazards: no result", f"{data.label(planner)}: {why}"
+    words = sentence(data.label(planner), rates, event) + credited_contact(data, planner, event)
+    return rates.hits.percent(), "% strict success", words
+
+
+def sentence(planner: str, rates: Response, event: Event = "overall") -> str:
+    """Hit rate, false-alarm rate and their difference, each with its interval."""
     fit = (
         "words and a trajectory that fit"
         if event == "overall"
-        else "a trajectory that reacts, in time or not (no judge read the words)"
+        else "a trajectory that reacts (no judge read the words)"
     )
-    hits = f"{planner} answers {floor.hazard.percent()}% of the hazards with {fit}"
-    if above.value is None:
-        lacks = "No control pair was judged, so part of this may be false alarms."
-        return f"{hits} (95% interval {floor.hazard.interval()}, {floor.hazard.n} cases). {lacks}"
-    arms = _FLOORS[floor.kind].format(floor.worst) + (
-        f" ({', '.join(floor.arms)})" if floor.kind == "mean" else ""
-    )
-    return (
-        f"{hits}: {_signed(above)} against what {judge or 'the judge'} credits to its answers from {arms}, "
-        f"which never saw the hazard.{_worst(floor)}"
-    )
-
-
-def _signed(difference: Difference) -> str:
-    """Points above the floor, below it with a minus, as is their interval."""
+    text = f"{planner} answers {_with_interval(rates.hits)} of the hazards with {fit}."
+    difference = rates.difference
+    if difference.value is None or difference.p is None:
+        return text
+    if difference.n < RESULT.cases:
+        alarms = f"{rates.false_alarms.hits:g} of {rates.false_alarms.n} nuisance scenes"
+        return f"{text} False alarms in {alarms}: too few for a rate, which takes {RESULT.cases}."
     value, interval = points(difference)
-    return f"{value} percentage points (95% interval {interval}, {difference.n} cases)"
+    return (
+        f"{text} The same response is credited to its answers to {_with_interval(rates.false_alarms)} of the nuisance "
+        "scenes, where the object stands but no response is due: false alarms. Hit rate minus false-alarm rate "
+        f"(Youden's J): {value} percentage points (95% interval {interval}, {difference.n} cases, "
+        f"mid-p {_p(difference.p)})."
+    )
 
 
-def _worst(floor: Floor) -> str:
-    """The conservative figure, where it is another than the headline."""
-    difference = floor.conservative
-    if len(floor.controls) < 2 or floor.kind in ("worst", floor.worst) or difference.value is None:
+def _with_interval(rate: Rate) -> str:
+    return f"{rate.percent()}% (95% interval {rate.interval()}, {rate.n} cases)"
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
+
+
+def no_result(data: ReportData, planner: str, rates: Response, event: Event) -> str:
+    """Why the counts are no result, in one sentence; "" where they are one."""
+    n, built = rates.hits.n, len(data.case_ids)
+    if strangers := data.strangers.get(planner, 0):
+        return (
+            f"{strangers} of its answers are to cases of another build, which are left out: no rate is given; "
+            f"ask it again under another name: {_command(data, planner, '--name NAME')}."
+        )
+    if n < RESULT.judged_share * built and event != "trajectory":
+        return (
+            f"only {n} of the {built} cases have a score by {data.main_judge}: no rate is given; have the rest "
+            f"judged: cfgen judge run {data.store.root} --judge {data.main_judge} --planners {planner} --retry-failed."
+        )
+    if n < RESULT.cases:
+        return (
+            f"{n} cases are too few for a rate, which takes {RESULT.cases}: build more with cfgen build --n."
+        )
+    if data.recordings == 1:
+        return f"all {n} cases are of one drive, which says nothing of other drives: build from more drives."
+    return ""
+
+
+def _no_false_alarms(data: ReportData, planner: str, rates: Response) -> str:
+    """Why there is no false-alarm rate and the command that gets it; "" where there is one."""
+    if rates.difference.n:
         return ""
-    return f" Against its worst control alone ({floor.worst}), which is too low on average: {_signed(difference)}."
+    words = f"{planner}: no false-alarm rate:"
+    if not any("nuisance" in case.arms for case in data.cases):
+        return f"{words} no case has a nuisance scene; build with --controls null,nuisance."
+    if "nuisance" not in data.arms(planner):
+        return f"{words} not asked about nuisance scenes: {_command(data, planner, '--arms hazard,nuisance')}"
+    judge = data.main_judge
+    return f"{words} not judged: cfgen judge run {data.store.root} --judge {judge} --planners {planner}"
 
 
-def _line(planner: str, floor: Floor) -> str:
-    """The headline of a planner that is not set large."""
-    above, arms = floor.headline, _FLOORS[floor.kind].format(floor.worst)
-    raw = f"{floor.hazard.percent()}% of {floor.hazard.n} hazards"
-    if above.value is None:
-        return f"{planner}: {raw}; no control pair was judged, so its false-alarm rate is not known."
-    return f"{planner}: {_signed(above)} against {arms} ({raw})."
+def _command(data: ReportData, planner: str, option: str) -> str:
+    run = data.runs.get(planner)
+    return f"cfgen score {data.store.root} --planner {run.spec if run else planner} {option}"
 
 
-def floor_of(data: ReportData, planner: str, event: Event, judge: str = "") -> Floor:
-    """Above the declared floor, under ``judge`` (the main one unless told)."""
+def response_of(data: ReportData, planner: str, event: Event, judge: str = "") -> Response:
+    """Hits and false alarms under ``judge`` (the main one unless told)."""
 
     def of(arm: str) -> dict[str, float]:
         if event == "trajectory":
             return measured(data, planner, arm)
         return judged(data, planner, arm, event, judge)
 
-    kind = data.floor(planner)
-    return above_floor(of("hazard"), {arm: of(arm) for arm in CONTROLS}, kind, data.blocks[0])
+    return response(of("hazard"), {arm: of(arm) for arm in CONTROLS}, data.blocks[0])
 
 
-def rank(floor: Floor) -> tuple[bool, str, float]:
-    """Above one and the same floor, the best first; then those that have none, by their raw share."""
-    value = floor.headline.value
-    return value is None, floor.kind, -(floor.hazard.value or 0.0 if value is None else value)
+def rank(rates: Response) -> tuple[bool, float]:
+    """The largest difference first; then those without false-alarm rate, by their hits."""
+    value = rates.difference.value
+    return value is None, -(rates.hits.value or 0.0 if value is None else value)
 
 
-def _points(floor: Floor) -> tuple[str, str]:
-    value, _ = points(floor.headline)
-    return (floor.hazard.percent(), "% of hazards") if value == "-" else (value, "percentage points")
-
-
-def _table(floors: Floors, ranked: list[str]) -> tuple[Table, ...]:
+def _difference_table(data: ReportData, responses: Responses) -> tuple[Table, ...]:
     rows = []
-    for (planner, event), floor in sorted(floors.items(), key=lambda item: ranked.index(item[0][0])):
-        headline, worst = points(floor.headline), points(floor.conservative)
-        d_prime = floor.d_prime.get(floor.worst)
+    for (planner, event), rates in responses.items():
+        value, interval = points(rates.difference)
         rows.append(
             {
-                "planner": planner,
+                "planner": data.label(planner),
                 "event": _NAMES[event],
-                "hazard %": _rate(floor.hazard),
-                **{f"{arm} %": _rate(floor.controls.get(arm)) for arm in CONTROLS},
-                "hit rate minus false-alarm rate": headline[0],
-                "95% interval": headline[1],
-                "false alarms of": floor.kind if floor.arms else "-",
-                "shared cases": str(floor.headline.n),
-                "minus the worst": worst[0],
-                "95% interval of that": worst[1],
-                "worst": floor.worst or "-",
-                "d' against worst": "-" if d_prime is None else f"{d_prime:.2f}",
+                "hit rate %": _cell(rates.hits),
+                "false-alarm rate %": _cell(rates.false_alarms),
+                "difference": value,
+                "95% interval": interval,
+                "mid-p": "-" if rates.difference.p is None else f"{rates.difference.p:.3f}",
+                "shared cases": str(rates.difference.n),
             }
         )
     note = (
-        "Judged: in a control pair the judge sees the hazard, and the answer that the planner gave to the control "
-        "scene; what succeeds there is a false alarm. Rerun: the same frame again. Null: an edit without an object. "
-        "Nuisance: an object that needs no response. False alarms of: declared before scoring; the mean is that of the "
-        "controls there are. Shared cases: those that the hazard and these have. Minus the worst: the control of "
-        "most events, too low on average where there are several. Measured, without a judge: the plan is held back by "
-        "the time the original gets there, or leaves more room. In brackets: cases."
+        "Difference: hit rate minus false-alarm rate on the cases that have both, in percentage points; what is "
+        "estimated is Youden's J of the response, 0 for a planner that answers without regard to what it sees. Judged "
+        "false alarms: the judge sees the hazard, and the answer that the planner gave to the nuisance scene. "
+        "Measured, without a judge: the plan is held back by the time the original gets there, or leaves more room. "
+        "Intervals: Tango's score interval of paired proportions; mid-p: McNemar's, cases taken as independent. In "
+        "brackets: cases."
     )
-    return Table.of("floor", "The same event with and without a hazard", rows, 2, note)
+    return Table.of("false-alarms", "Hit rate, false-alarm rate and their difference", rows, 2, note)
 
 
-def _rate(rate: Rate | None) -> str:
-    return "-" if rate is None or rate.value is None else f"{rate.percent()} ({rate.n})"
+def _controls_table(data: ReportData, responses: Responses) -> tuple[Table, ...]:
+    rows = [
+        {
+            "planner": data.label(planner),
+            "event": _NAMES[event],
+            "scene": _SCENES[arm],
+            "rate %": rate.percent(),
+            "95% interval": rate.interval(),
+            "N": str(rate.n),
+        }
+        for (planner, event), rates in responses.items()
+        for arm, rate in rates.controls.items()
+        if arm != "nuisance"
+    ]
+    note = (
+        "How often the same response is credited to an answer to the edit without an object (sensitivity to editing), "
+        "and to the same frame again (repeatability). No other figure rests on these."
+    )
+    return Table.of("controls", "Sensitivity to editing, and repeatability", rows, 3, note)
 
 
-def _chart(floors: Floors, ranked: list[str], event: Event, width: float) -> SvgCanvas:
-    planners = [p for p in ranked if (p, event) in floors]
-    arms = [arm for arm in CONTROLS if any(arm in floors[p, event].controls for p in planners)]
-    series = [Series("hazard", [floors[p, event].hazard for p in planners])]
-    series += [Series(arm, [floors[p, event].controls.get(arm) for p in planners]) for arm in arms]
+def _cell(rate: Rate) -> str:
+    return "-" if rate.value is None else f"{rate.percent()} ({rate.n})"
+
+
+def _chart(responses: Responses, ranked: list[str], event: Event, width: float) -> SvgCanvas:
+    planners = [p for p in ranked if (p, event) in responses]
+    arms = [arm for arm in _SCENES if any(arm in responses[p, event].controls for p in planners)]
+    series = [Series("hazard", [responses[p, event].hits for p in planners])]
+    series += [
+        Series(_SCENES[arm], [responses[p, event].controls.get(arm) for p in planners]) for arm in arms
+    ]
     return rows_chart(f"Events in every scene, {_NAMES[event]}", planners, series, width)
 
 
 # --- the table of the paper's Table 5: strict success with everything that was left out in the same row ---
 
-#: (judge, planner) -> its response above the floor
-Above = Mapping[tuple[str, str], Floor]
+#: (judge, planner) -> hits and false alarms of the last score that the judge gives
+Ranking = Mapping[tuple[str, str], Response]
 _RANKED = (
     "Ranked by hit rate minus false-alarm rate (overall where it is judged, else waypoints); below them those without "
-    "such figure, by their shares. "
+    "false-alarm rate, by their shares. "
 )
 
 
 def success_section(data: ReportData) -> Section:
     """Strict success by planner and judge."""
     rows = success_rows(data)
-    board, above = ranked_rows(data, rows)
+    board, ranking = ranked_rows(data, rows)
     ranked = [row for row in board if row.planner in data.ranking]
     scripted = [row for row in board if row.planner not in data.ranking]
-    samples = {planner: data.sample(planner) for planner in data.planners}
-    names = [row.planner if len(data.judges) == 1 else f"{row.planner} ({row.judge})" for row in ranked]
-    judged = [d for d in DIMENSIONS if any(row.rates[d].n for row in ranked)]
-    series = [Series(d, [row.rates[d] for row in ranked]) for d in judged]
+    labels = [data.label(row.planner) for row in ranked]
+    names = (
+        labels
+        if len(data.judges) == 1
+        else [f"{a} ({row.judge})" for a, row in zip(labels, ranked, strict=True)]
+    )
+    dimensions = [d for d in DIMENSIONS if any(row.rates[d].n for row in ranked)]
+    series = [Series(d, [row.rates[d] for row in ranked]) for d in dimensions]
     chart = partial(rows_chart, "Strict success by planner", names, series)
     return Section(
         id="leaderboard",
         title="Leaderboard",
-        lead=(f"Intervals are {data.blocks[1]}.",) if ranked else (),
+        lead=(f"Intervals are {data.blocks[1]}.", *data.caveats) if ranked else data.caveats,
         tables=(
-            leaderboard(ranked, samples, above),
-            *([_scripted(scripted, samples, above)] if scripted else []),
+            leaderboard(ranked, ranking, data.labels, data.samples),
+            *([_scripted(scripted, data, ranking)] if scripted else []),
         ),
         plots=(Plot("success", "Strict success with 95% intervals", chart),) if ranked else (),
         figures={"success": [asdict(row) for row in rows]},
@@ -249,64 +303,74 @@ def success_rows(data: ReportData) -> list[SuccessRow]:
     ]
 
 
-def _above(data: ReportData, row: SuccessRow) -> Floor:
-    """What the row's planner has above its floor, of the last score that its judge gives."""
-    scores = [d for d in DIMENSIONS if row.rates[d].n]
-    return floor_of(data, row.planner, scores[-1] if scores else DIMENSIONS[-1], row.judge)
-
-
-def ranked_rows(data: ReportData, rows: list[SuccessRow]) -> tuple[list[SuccessRow], Above]:
-    """The hazard arm, by what is above the floor; then those that have none, best overall first."""
+def ranked_rows(data: ReportData, rows: list[SuccessRow]) -> tuple[list[SuccessRow], Ranking]:
+    """The hazard arm, by hits minus false alarms; then those that have none, best overall first."""
     hazard = [row for row in rows if row.arm == "hazard"]
-    above = {(row.judge, row.planner): _above(data, row) for row in hazard}
+    ranking = {
+        (row.judge, row.planner): response_of(
+            data,
+            row.planner,
+            next((d for d in reversed(DIMENSIONS) if row.rates[d].n), DIMENSIONS[-1]),
+            row.judge,
+        )
+        for row in hazard
+    }
 
     def order(row: SuccessRow) -> tuple[object, ...]:
-        floor, shares = above[row.judge, row.planner], [row.rates[d].value or 0 for d in reversed(DIMENSIONS)]
-        return (row.judge, *rank(floor), *(-share for share in shares), row.planner)
+        shares = [row.rates[d].value or 0 for d in reversed(DIMENSIONS)]
+        return (row.judge, *rank(ranking[row.judge, row.planner]), *(-share for share in shares), row.planner)
 
-    return sorted(hazard, key=order), above
+    return sorted(hazard, key=order), ranking
 
 
-def _scripted(rows: list[SuccessRow], samples: Mapping[str, str], above: Above) -> Table:
+def _scripted(rows: list[SuccessRow], data: ReportData, ranking: Ranking) -> Table:
     """Told the truth: what the scale shows for answers whose scores are known."""
     return replace(
-        leaderboard(rows, samples, above),
+        leaderboard(rows, ranking, data.labels, data.samples),
         name="scripted",
         title="Scripted planners, which are given what was added where: no competitors",
     )
 
 
+_LEFT_OUT = ("excluded", "judge_failed", "planner_failed", "missing", "faults")
+
+
 def leaderboard(
-    ranked: list[SuccessRow], samples: Mapping[str, str] | None = None, above: Above | None = None
+    ranked: list[SuccessRow],
+    ranking: Ranking | None = None,
+    labels: Mapping[str, str] | None = None,
+    samples: str = "",
 ) -> Table:
-    """``samples``: which sample of an answer counts, by planner; None: there is one. ``above``: None shows none."""
+    """Table 5, and the false-alarm rate and the difference beside it, by ``ranking``.
+
+    Args:
+        labels: planner -> its name in the table. samples: what of several answers counts, in words.
+    """
     rows = []
     for row in ranked:
-        cells = {"planner": row.planner, "judge": row.judge}
-        if above is not None:
-            value, interval = points(above[row.judge, row.planner].headline)
-            cells |= {"hit rate minus false-alarm rate": value, "95% interval of that": interval}
+        cells = {"planner": (labels or {}).get(row.planner, row.planner), "judge": row.judge}
         for name, rate in row.rates.items():
-            scored = rate.n or not row.n
-            cells |= {
-                f"{name} %": rate.percent() if scored else "not scored",
-                f"{name} 95% interval": rate.interval(),
-            }
-        counts = {
-            "N": row.n,
-            "excluded": row.excluded,
-            "judge failed": row.judge_failed,
-            "planner failed": row.planner_failed,
-            "missing": row.missing,
-            "faults": row.faults,
+            cells[f"{name} %"] = _percent(rate) if rate.n or not row.n else "not scored"
+        if ranking is not None:
+            rates = ranking[row.judge, row.planner]
+            cells["false alarms %"] = _percent(rates.false_alarms)
+            cells["hit rate minus false-alarm rate"] = with_interval(rates.difference)
+        counts = [(name.replace("_", " "), getattr(row, name)) for name in _LEFT_OUT]
+        cells |= {
+            "N": str(row.n),
+            "left out or failed": ", ".join(f"{n} {name}" for name, n in counts if n) or "-",
         }
-        cells |= {name: str(count) for name, count in counts.items()}
-        rows.append(cells | {"sample": (samples or {}).get(row.planner, "the only one")})
-    note = ("" if above is None else _RANKED) + (
-        "N holds scored cases and planner failures, which count as no success. Excluded: the judge could not "
-        "name the change. Judge failed and missing cases have no verdict. Faults: cfgen broke on them. Intervals: "
-        "Wilson. Sample: which of several answers to one question counts."
+        rows.append(cells)
+    note = ("" if ranking is None else _RANKED) + (
+        "In brackets: 95% intervals, Wilson's of shares, Tango's of the difference. N holds scored cases and planner "
+        "failures, which count as no success. Excluded: the judge could not name the change. Judge failed and missing "
+        "cases have no verdict. Faults: cfgen broke on them. A planner should beat the baselines: they look without "
+        "understanding, or do not look at all." + (f" Each case counts by the {samples}." if samples else "")
     )
     title = "Strict success: share of cases scored 2"
     tables = Table.of("leaderboard", title, rows, 2, note)
     return tables[0] if tables else Table("leaderboard", title, (), ())
+
+
+def _percent(rate: Rate) -> str:
+    return "-" if rate.value is None else f"{rate.percent()} ({rate.interval()})"
