@@ -5,12 +5,14 @@ board/entries/<entry>/bundle.cfgen-bundle   as it was given, byte for byte
 board/entries/<entry>/entry.json         written last: hash of the bundle, and who vouches for it
 """
 
+import json
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from inspect import signature
 from pathlib import Path
 from typing import Literal
 
@@ -18,13 +20,16 @@ import attrs
 
 from cfgen.core.errors import CfgenError, InputError, StoreError, did_you_mean
 from cfgen.core.files import read_record, write_bytes, write_record
-from cfgen.core.hashing import hash_bytes, hash_json
+from cfgen.core.hashing import hash_bytes
 from cfgen.core.locks import hold
+from cfgen.judge.derivation import outcome
+from cfgen.judge.registry import JUDGES, make_judge
 from cfgen.judge.run import judge_stored
-from cfgen.options import NOBODY, JudgeOptions, ScoreOptions
+from cfgen.models.registry import MODELS
+from cfgen.options import DEFAULT_RUBRIC, NOBODY, JudgeOptions, ScoreOptions
 from cfgen.records import Identifier, Sha256, Stored
 from cfgen.score import score
-from cfgen.sharing.bundle import Bundle, benchmark_hash, export_bundle, read_bundle
+from cfgen.sharing.bundle import Bundle, benchmark_hash, export_bundle, judge_hash, read_bundle
 from cfgen.sharing.bundle_checks import Proof, prove
 from cfgen.sharing.definitions import case_hash
 from cfgen.storage.plan_file import PLAN_FILE
@@ -48,13 +53,17 @@ class BoardRecord(Stored):
 
 
 class BoardEntry(Stored):
-    """``entry.json``. ``bundle``: hash of the whole file; ``of``: the entry whose answers were judged again."""
+    """``entry.json``. ``bundle``: hash of the whole file; ``of``: the entry whose answers were judged again.
+
+    ``contradicted``: what the board's maintainer, by the entry's own judge, came to instead; "" while nothing does.
+    """
 
     entry: Identifier
     bundle: Sha256
     kind: Kind
     of: str = ""
     added: str
+    contradicted: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,15 +73,6 @@ class Row:
     entry: BoardEntry
     bundle: Bundle
     proof: Proof
-
-    @property
-    def like(self) -> Sha256:
-        """Equal for rows that may stand in one table: benchmark, drives, rubric, judge, horizon, arms and floor."""
-        index = self.bundle.index
-        cases = {case_id: case.model_dump(mode="json") for case_id, case in index.cases.items()}
-        rubric = [index.wording.name, index.wording.version, index.wording.hash]
-        asked = [index.horizon_s, sorted(index.arms), index.floor]
-        return hash_json([cases, index.blocks, rubric, self.bundle.judge_hash, *asked])
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,11 @@ class Board:
         write_record(path, promoted)
         return Added(promoted, entry.kind)
 
+    def contradict(self, name: str, why: str) -> None:
+        """The entry stays as it is, and is ranked no more."""
+        path = self.folder(name) / ENTRY
+        write_record(path, read_record(path, BoardEntry, check=True).model_copy(update={"contradicted": why}))
+
     def row(self, name: str) -> Row:
         """
         Raises:
@@ -209,9 +214,12 @@ _SHARED = (MARKER, PLAN_FILE, "build.json", "scenes", "cases", VIEWS)
 
 
 def rejudge(board: Board, options: JudgeOptions, entries: Sequence[str] = ()) -> BoardUpdate:
-    """Judge the answers of entries by the judge of ``options`` on ``options.bench``; no planner is asked.
+    """Judge the answers of entries on ``options.bench``; no planner is asked.
+
+    An entry that the same judge with the same options contradicts is marked.
 
     Args:
+        options: of which judge "" is each entry's own with its own options.
         entries: only these; else each self-reported one of that benchmark.
 
     Raises:
@@ -278,13 +286,59 @@ def _chosen(board: Board, entries: Sequence[str], benchmark_sha: Sha256, bench: 
 
 
 def _rejudge(board: Board, bench: Store, row: Row, options: JudgeOptions) -> Added:
+    claimed = row.bundle
+    options = options if options.judge else _own_judge(claimed, options)
     with _view(bench, row) as view:
-        planner = row.bundle.run.planner
+        planner = claimed.run.planner
         (run,) = judge_stored(attrs.evolve(options, bench=view.root, planners=(planner,)), named=bench.root)
         out = view.root / "bundle"
-        hashes = {case_id: case.hash for case_id, case in row.bundle.index.cases.items()}
-        export_bundle(view, planner, run.judge, out, options.rubric, hashes)
-        return board.add(out, "rejudged", row.entry.entry)
+        hashes = {case_id: case.hash for case_id, case in claimed.index.cases.items()}
+        derived = export_bundle(view, planner, run.judge, out, options.rubric, hashes)
+        added = board.add(out, "rejudged", row.entry.entry)
+    if claimed.judge_hash == derived.judge_hash and (why := _difference(claimed, derived)):
+        board.contradict(
+            row.entry.entry, f"{why}: entry {added.entry.entry}, judged by the board's maintainer"
+        )
+    return added
+
+
+def _own_judge(bundle: Bundle, options: JudgeOptions) -> JudgeOptions:
+    """``options`` with the judge that a bundle names and what it says of it; no stranger says where a model is.
+
+    Raises:
+        InputError: that judge is not known here, or needs more than the bundle says.
+    """
+    claimed, models = bundle.judge, bundle.judge.options.get("models")
+    name = claimed.spec.partition(" ")[0]
+    if name not in JUDGES.names():
+        raise InputError(f"its judge '{name[:40]}' is not known here; name another: --judge")
+    takes = signature(MODELS.get(name)).parameters if name in MODELS.names() else {}
+    identity = models[0] if isinstance(models, list) and models and isinstance(models[0], dict) else {}
+    own = {key: value for key, value in identity.items() if key in takes and key != "base_url"}
+    votes = {"votes": claimed.options["votes"]} if takes and "votes" in claimed.options else {}
+    options = attrs.evolve(
+        options,
+        judge=name,
+        judge_options={"name": claimed.judge, **votes, **own, **options.judge_options},
+        rubric=bundle.index.wording.name if options.rubric == DEFAULT_RUBRIC else options.rubric,
+    )
+    actual = make_judge(name, None, options.rubric, **options.judge_settings).run_record()
+    if judge_hash(actual) != bundle.judge_hash:
+        raise InputError(
+            f"its judge is '{claimed.spec}' with {json.dumps(claimed.options)[:400]}, here that is '{actual.spec}' "
+            f"with {json.dumps(actual.options)[:400]}; give what lacks by --judge-options and --rubric, or name another "
+            "judge, whose rows are another table: --judge"
+        )
+    return options
+
+
+def _difference(claimed: Bundle, derived: Bundle) -> str:
+    """In words, what the maintainer's bundle of the same answers by the same judge has otherwise."""
+    outcomes = [{(v.case_id, v.arm, v.repeat): outcome(v) for v in b.verdicts} for b in (claimed, derived)]
+    differ = sum(outcomes[1].get(key) != words for key, words in outcomes[0].items())
+    if differ:
+        return f"{differ} of {len(outcomes[0])} verdicts differ"
+    return "" if claimed.table == derived.table else "its drives, horizon or cases differ"
 
 
 @contextmanager
