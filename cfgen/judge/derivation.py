@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from cfgen.core.errors import CfgenError, StoreError
-from cfgen.core.files import read_each, read_record
+from cfgen.core.files import read_each
 from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
@@ -28,19 +28,12 @@ def contradictions(
     Args:
         judge, planner: names of folders. rubric: by which replies are read, where it is no installed one.
     """
-    try:
-        inputs = RolloutInputs(store, store.benchmark.seed)
-    except CfgenError:
-        return
-    for path in sorted(store.root.glob(f"verdicts/{judge}/judge.json")):
-        try:
-            run = read_record(path, JudgeRun)
-            if wrong := wrong_judge(run):
-                yield f"{path}: {wrong}"
-                continue
-            derive = _derivation(store, inputs, run, rubric)
-        except CfgenError:
+    for path, run in read_each(sorted(store.root.glob(f"verdicts/{judge}/judge.json")), JudgeRun):
+        if isinstance(run, StoreError):
             continue
+        if wrong := wrong_options(run):
+            yield f"{path}: {wrong}"
+        derive = _derivation(store, run, rubric)
         for file, verdict in read_each(store.verdict_paths(run.judge, planner), Verdict):
             if isinstance(verdict, StoreError):
                 continue
@@ -49,15 +42,17 @@ def contradictions(
             except CfgenError as error:
                 wrong = f"cannot be derived again ({error})"
             if wrong:
-                yield f"{file}: {wrong}; judge this pair again: delete the file, then cfgen judge run {store.root}"
+                yield f"{file}: {wrong}; delete the file and judge it again: cfgen judge run {store.root}"
 
 
-def wrong_judge(run: JudgeRun) -> str:
-    """What a record says of a judge without a model that this judge never says, or ""."""
-    expected = OfflineJudge(run.judge).run_record()
-    if run.spec != expected.spec or run.options == expected.options:
-        return ""
-    return f"expected '{run.spec}' with options {expected.options}, found {str(run.options)[:80]}: it was changed"
+def wrong_options(run: JudgeRun) -> str:
+    """Options that a judge without a model never has, or ""."""
+    wrong = run.spec == _OFFLINE and run.options
+    return (
+        f"expected judge '{run.spec}' without options, found {str(wrong)[:80]}: it was changed"
+        if wrong
+        else ""
+    )
 
 
 def contradiction(verdict: Verdict, pair: Pair, derive: Callable[[Verdict, Pair], Verdict]) -> str:
@@ -65,40 +60,39 @@ def contradiction(verdict: Verdict, pair: Pair, derive: Callable[[Verdict, Pair]
     if verdict.fault or any(answer.fault for answer in pair):
         return ""
     failed = any(answer.status == "failed" for answer in pair)
-    if failed or verdict.status == "planner_failed":
-        expected = "planner_failed" if failed else "a verdict, for both answers hold a plan"
-        same = failed == (verdict.status == "planner_failed")
+    if failed != (verdict.status == "planner_failed"):
+        expected = "planner_failed" if failed else "a judgement of two plans"
     else:
-        expected = outcome(derive(verdict, pair))
-        same = expected == outcome(verdict)
-    return "" if same else f"expected {expected}, found {outcome(verdict)}"
+        expected = outcome(verdict if failed else derive(verdict, pair))
+    return "" if expected == outcome(verdict) else f"expected {expected}, found {outcome(verdict)}"
 
 
 def outcome(verdict: Verdict) -> str:
     """All that figures are made of, in words."""
-    scores = ", ".join(f"{name} {verdict.scores[name]}" for name in DIMENSIONS if name in verdict.scores)
-    return "; ".join(filter(None, (verdict.status, scores, *verdict.flags)))
+    scores = (f"{name} {verdict.scores[name]}" for name in DIMENSIONS if name in verdict.scores)
+    return "; ".join((verdict.status, *scores, *verdict.flags))
 
 
-def _derivation(
-    store: Store, inputs: RolloutInputs, run: JudgeRun, rubric: Rubric | None
-) -> Callable[[Verdict, Pair], Verdict]:
+_OFFLINE = OfflineJudge().run_record().spec
+
+
+def _derivation(store: Store, run: JudgeRun, rubric: Rubric | None) -> Callable[[Verdict, Pair], Verdict]:
     """How verdicts of ``run`` are derived."""
-    if run.spec == OfflineJudge().run_record().spec:
-        return partial(_measured, store, inputs)
+    if run.spec == _OFFLINE:
+        return partial(_measured, RolloutInputs(store, seed=0))  # seeds are for planners
     if rubric is None and run.rubric in RUBRICS.names():
         rubric = create_rubric(run.rubric)
     return partial(read_again, rubric if rubric and rubric.id.hash == run.rubric_hash else None)
 
 
-def _measured(store: Store, inputs: RolloutInputs, verdict: Verdict, pair: Pair) -> Verdict:
+def _measured(inputs: RolloutInputs, verdict: Verdict, pair: Pair) -> Verdict:
     """The offline judge's, given again."""
     key, verdicts = VerdictKey.of(verdict), list[Verdict]()
-    question = RolloutInput(store.case(key.case_id), key.arm, key.repeat)
+    question = RolloutInput(inputs.store.case(key.case_id), key.arm, key.repeat)
     OfflineJudge(verdict.judge).judge([(key, lambda: judge_item(inputs, question, *pair))], verdicts.append)
     return verdicts[0]
 
 
-def read_again(rubric: Rubric | None, verdict: Verdict, pair: Pair) -> Verdict:
+def read_again(rubric: Rubric | None, verdict: Verdict, _: Pair) -> Verdict:
     """That of its own votes, replies read by ``rubric``; where there is none, it stands."""
     return rescored(verdict, rubric) if rubric else verdict

@@ -266,10 +266,7 @@ def judge_item(inputs: RolloutInputs, question: RolloutInput, before: Rollout, a
     """
     if before.plan is None or after.plan is None:
         raise InputError(f"case '{question.case.case_id}': nothing to judge, a rollout holds no plan")
-    texts, plans = (
-        [plain_text(r.text)[0] for r in (before, after)],
-        [_plain(before.plan), _plain(after.plan)],
-    )
+    texts, plans = ([plain_text(r.text)[0] for r in (before, after)], [_plain(before.plan), _plain(after.plan)])
     key = f"{question.case.case_id}.{question.repeat}"
     return item_of(inputs, question.case, frame_in(question.arm), key, texts, plans)
 

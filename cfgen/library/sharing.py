@@ -231,9 +231,7 @@ class RerunOptions(ScoreOptions):
 
 
 def _rejudge_entries(options: RejudgeOptions) -> "BoardUpdate":
-    """Judge the answers of self-reported entries again, on the benchmark that they were scored on.
-
-    An entry that its own judge contradicts is marked, and ranked no more.
+    """Judge answers of entries again, on their benchmark; one that its own judge contradicts is ranked no more.
 
     >>> [done.entry.kind for done in cfgen.rejudge_entries("bench", board="board", quiet=True).added]
     ['rejudged']

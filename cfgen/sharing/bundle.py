@@ -209,18 +209,13 @@ class Bundle:
     verdicts: tuple[Verdict, ...]
 
     @property
-    def judge_hash(self) -> Sha256:
-        """See :func:`judge_hash`."""
-        return judge_hash(self.judge)
-
-    @property
     def table(self) -> Sha256:
         """Equal for those that may be compared: benchmark, drives, rubric, judge, horizon, arms and floor."""
         index = self.index
         cases = {case_id: case.model_dump(mode="json") for case_id, case in index.cases.items()}
         rubric = [index.wording.name, index.wording.version, index.wording.hash]
         asked = [index.horizon_s, sorted(index.arms), index.floor]
-        return hash_json([cases, index.blocks, rubric, self.judge_hash, *asked])
+        return hash_json([cases, index.blocks, rubric, judge_hash(self.judge), *asked])
 
     def expected(self, arms: Iterable[str]) -> Iterator[Key]:
         """Every question of these arms that the planner was asked."""

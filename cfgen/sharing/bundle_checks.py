@@ -11,7 +11,7 @@ from functools import partial
 
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.network import without_secrets
-from cfgen.judge.derivation import contradiction, read_again, wrong_judge
+from cfgen.judge.derivation import contradiction, read_again, wrong_options
 from cfgen.judge.rubrics.hazard import HazardRubric, Wording
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
 from cfgen.records import Rollout, Verdict, answer_in, judged_as
@@ -101,8 +101,8 @@ def _contradictions(bundle: Bundle, rubric: Rubric | None) -> Iterator[str]:
                 "run it again with the key in the environment"
             )
     yield from _wrong_records(bundle)
-    if wrong := wrong_judge(judge):
-        yield f"its judge: {wrong}"
+    if wrong := wrong_options(judge):
+        yield wrong
     yield from _wrong_scores(bundle, rubric)
     if abs(horizon_of(bundle.answers) - index.horizon_s) > 1e-9:
         yield f"claims plans of {index.horizon_s:g} s, but its shortest is of {horizon_of(bundle.answers):g} s"
@@ -147,14 +147,11 @@ def _wrong_records(bundle: Bundle) -> Iterator[str]:
 def _wrong_scores(bundle: Bundle, rubric: Rubric | None) -> Iterator[str]:
     """Verdicts that do not follow from the answers, the judge's stored replies, or its votes."""
     answers = {(a.case_id, a.arm, a.repeat): a for a in bundle.answers}
-    derive = partial(read_again, rubric)
     for v in bundle.verdicts:
         pair = (answers[v.case_id, "original", v.repeat], answers[v.case_id, answer_in(v.arm), v.repeat])
-        if wrong := contradiction(v, pair, derive):
-            yield (
-                f"the verdict on {_words((v.case_id, v.arm, v.repeat))}: {wrong}: it was changed, or judged by another "
-                "version: run cfgen judge rescore, and export it again"
-            )
+        if wrong := contradiction(v, pair, partial(read_again, rubric)):
+            where = _words((v.case_id, v.arm, v.repeat))
+            yield f"the verdict on {where}: {wrong}; run cfgen judge rescore, and export it again"
 
 
 def _has_reply(verdict: Verdict) -> bool:

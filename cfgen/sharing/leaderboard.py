@@ -23,7 +23,8 @@ from cfgen.core.files import read_record, write_bytes, write_record
 from cfgen.core.hashing import hash_bytes
 from cfgen.core.locks import hold
 from cfgen.judge.derivation import outcome
-from cfgen.judge.registry import JUDGES, make_judge
+from cfgen.judge.registry import make_judge
+from cfgen.judge.rubrics.registry import RUBRICS
 from cfgen.judge.run import judge_stored
 from cfgen.models.registry import MODELS
 from cfgen.options import DEFAULT_RUBRIC, NOBODY, JudgeOptions, ScoreOptions
@@ -53,10 +54,8 @@ class BoardRecord(Stored):
 
 
 class BoardEntry(Stored):
-    """``entry.json``. ``bundle``: hash of the whole file; ``of``: the entry whose answers were judged again.
-
-    ``contradicted``: what the board's maintainer, by the entry's own judge, came to instead; "" while nothing does.
-    """
+    """``entry.json``. ``bundle``: hash of the whole file; ``of``: the entry whose answers were judged again;
+    ``contradicted``: in words, how the maintainer's verdicts by the same judge differ."""
 
     entry: Identifier
     bundle: Sha256
@@ -158,11 +157,6 @@ class Board:
         write_record(path, promoted)
         return Added(promoted, entry.kind)
 
-    def contradict(self, name: str, why: str) -> None:
-        """The entry stays as it is, and is ranked no more."""
-        path = self.folder(name) / ENTRY
-        write_record(path, read_record(path, BoardEntry, check=True).model_copy(update={"contradicted": why}))
-
     def row(self, name: str) -> Row:
         """
         Raises:
@@ -216,10 +210,8 @@ _SHARED = (MARKER, PLAN_FILE, "build.json", "scenes", "cases", VIEWS)
 def rejudge(board: Board, options: JudgeOptions, entries: Sequence[str] = ()) -> BoardUpdate:
     """Judge the answers of entries on ``options.bench``; no planner is asked.
 
-    An entry that the same judge with the same options contradicts is marked.
-
     Args:
-        options: of which judge "" is each entry's own with its own options.
+        options: judge "" is each entry's own with its own options; an entry that this contradicts is marked.
         entries: only these; else each self-reported one of that benchmark.
 
     Raises:
@@ -295,39 +287,34 @@ def _rejudge(board: Board, bench: Store, row: Row, options: JudgeOptions) -> Add
         hashes = {case_id: case.hash for case_id, case in claimed.index.cases.items()}
         derived = export_bundle(view, planner, run.judge, out, options.rubric, hashes)
         added = board.add(out, "rejudged", row.entry.entry)
-    if claimed.judge_hash == derived.judge_hash and (why := _difference(claimed, derived)):
-        board.contradict(
-            row.entry.entry, f"{why}: entry {added.entry.entry}, judged by the board's maintainer"
-        )
+    if judge_hash(claimed.judge) == judge_hash(derived.judge) and (why := _difference(claimed, derived)):
+        why += f": entry {added.entry.entry}, judged by the board's maintainer"
+        path = board.folder(row.entry.entry) / ENTRY
+        write_record(path, row.entry.model_copy(update={"contradicted": why}))
     return added
 
 
 def _own_judge(bundle: Bundle, options: JudgeOptions) -> JudgeOptions:
-    """``options`` with the judge that a bundle names and what it says of it; no stranger says where a model is.
+    """``options`` with the judge of a bundle and its own options; no stranger says where a model or a file is.
 
     Raises:
-        InputError: that judge is not known here, or needs more than the bundle says.
+        InputError: no judge is known by that name, or it needs more than the bundle says.
     """
     claimed, models = bundle.judge, bundle.judge.options.get("models")
-    name = claimed.spec.partition(" ")[0]
-    if name not in JUDGES.names():
-        raise InputError(f"its judge '{name[:40]}' is not known here; name another: --judge")
-    takes = signature(MODELS.get(name)).parameters if name in MODELS.names() else {}
-    identity = models[0] if isinstance(models, list) and models and isinstance(models[0], dict) else {}
-    own = {key: value for key, value in identity.items() if key in takes and key != "base_url"}
-    votes = {"votes": claimed.options["votes"]} if takes and "votes" in claimed.options else {}
-    options = attrs.evolve(
-        options,
-        judge=name,
-        judge_options={"name": claimed.judge, **votes, **own, **options.judge_options},
-        rubric=bundle.index.wording.name if options.rubric == DEFAULT_RUBRIC else options.rubric,
-    )
-    actual = make_judge(name, None, options.rubric, **options.judge_settings).run_record()
-    if judge_hash(actual) != bundle.judge_hash:
+    name, own = claimed.spec.partition(" ")[0], {"name": claimed.judge}
+    if name in MODELS.names() and isinstance(models, list) and models and isinstance(models[0], dict):
+        takes = {"votes", *signature(MODELS.get(name)).parameters} - {"base_url", "file"}
+        own |= {key: value for key, value in {**claimed.options, **models[0]}.items() if key in takes}
+    given = {**own, **options.judge_options}
+    rubric = claimed.rubric if claimed.rubric in RUBRICS.names() else DEFAULT_RUBRIC
+    rubric = rubric if options.rubric == DEFAULT_RUBRIC else options.rubric
+    options = attrs.evolve(options, judge=name, judge_options=given, rubric=rubric)
+    actual = make_judge(name, None, rubric, **options.judge_settings)
+    if judge_hash(actual.run_record()) != judge_hash(claimed):
         raise InputError(
-            f"its judge is '{claimed.spec}' with {json.dumps(claimed.options)[:400]}, here that is '{actual.spec}' "
-            f"with {json.dumps(actual.options)[:400]}; give what lacks by --judge-options and --rubric, or name another "
-            "judge, whose rows are another table: --judge"
+            f"its judge is '{claimed.spec}' with {json.dumps(claimed.options)[:400]}, found here with "
+            f"{json.dumps(actual.run_record().options)[:400]}; give what lacks (--judge-options, --rubric), or name "
+            "another by --judge, whose rows are another table"
         )
     return options
 

@@ -139,13 +139,8 @@ def grouped(rows: Iterable[Row]) -> list[tuple[Like, list[Row]]]:
 def _rank(row: Row) -> tuple[object, ...]:
     figures = row.proof.figures
     above, lead = figures.above.value, figures.rates[figures.leading].value
-    return (
-        bool(row.entry.contradicted),
-        above is None,
-        -(above or 0.0),
-        -(-1.0 if lead is None else lead),
-        row.entry.entry,
-    )
+    figure = (above is None, -(above or 0.0), -(-1.0 if lead is None else lead))
+    return bool(row.entry.contradicted), *figure, row.entry.entry
 
 
 # --- pages ------------------------------------------------------------------------------------------------

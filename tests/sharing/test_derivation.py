@@ -81,7 +81,7 @@ def test_a_models_score_follows_from_its_reply(done: Path, tmp_path: Path):
     lower: dict[str, object] = {"scores": {**verdict.scores, "overall": 1}}
     write_record(path, Verdict.model_validate(verdict.model_copy(update=lower).model_dump()))
     said = run("bench", "verify", bench)[1]
-    assert f"{path}: expected scored; reasoning 2, waypoints 2, overall 2, found scored; " in said
+    assert f"{path}: expected scored; reasoning 2; waypoints 2; overall 2, found scored; " in said
     assert said.count("expected scored") == 1
 
 
@@ -123,7 +123,7 @@ def test_options_that_a_judge_never_has_make_no_table_of_ones_own(honest: Path, 
     )
     code, _, err = run("share", "leaderboard", "add", tmp_path / "board", out)
     assert code == 2
-    assert "expected 'offline' with options {}, found {'x': 1}" in err
+    assert "expected judge 'offline' without options, found {'x': 1}" in err
 
 
 def test_claimed_drives_are_those_of_the_benchmark(honest: Path, tmp_path: Path):
