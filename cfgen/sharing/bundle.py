@@ -217,10 +217,6 @@ class Bundle:
         asked = [index.horizon_s, sorted(index.arms), index.floor]
         return hash_json([cases, index.blocks, rubric, judge_hash(self.judge), *asked])
 
-    def expected(self, arms: Iterable[str]) -> Iterator[Key]:
-        """Every question of these arms that the planner was asked."""
-        return expected(self.index.cases, self.run, arms)
-
 
 def judge_hash(run: JudgeRun) -> Sha256:
     """Of who judged with which options, whatever its folder is called."""
@@ -230,6 +226,7 @@ def judge_hash(run: JudgeRun) -> Sha256:
 def expected(
     cases: "Mapping[str, BundledCase | Case]", run: PlannerRun, arms: Iterable[str]
 ) -> Iterator[Key]:
+    """Every question of these arms that the planner was asked."""
     answered = [arm for arm in arms if arm in run.arms]
     for case_id, case in cases.items():
         for arm in answered:

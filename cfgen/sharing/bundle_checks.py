@@ -4,7 +4,7 @@ Whoever writes a whole new bundle, replies and all, is not found out; each row o
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +21,7 @@ from cfgen.sharing.bundle import (
     Key,
     RubricText,
     benchmark_hash,
+    expected,
     horizon_of,
     wording_of,
 )
@@ -122,9 +123,9 @@ def _leaks(value: object) -> bool:
 def _wrong_records(bundle: Bundle) -> Iterator[str]:
     """Each question was answered and judged once, by this planner, judge and rubric."""
     run, judge = bundle.run, bundle.judge
-    answered = bundle.expected(run.arms)
-    judged = ((c, judged_as(arm), k) for c, arm, k in bundle.expected(a for a in run.arms if a != "original"))
-    records: tuple[tuple[str, tuple[Rollout | Verdict, ...], Iterator[Key]], ...] = (
+    answered = list(expected(bundle.index.cases, run, run.arms))
+    judged = ((c, judged_as(arm), k) for c, arm, k in answered if arm != "original")
+    records: tuple[tuple[str, tuple[Rollout | Verdict, ...], Iterable[Key]], ...] = (
         ("answer to", bundle.answers, answered),
         ("verdict on", bundle.verdicts, judged),
     )
