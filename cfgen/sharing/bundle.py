@@ -209,18 +209,9 @@ class Bundle:
     verdicts: tuple[Verdict, ...]
 
     @property
-    def table(self) -> Sha256:
-        """Equal for those that may be compared: benchmark, drives, rubric, judge, horizon, arms and floor."""
-        index = self.index
-        cases = {case_id: case.model_dump(mode="json") for case_id, case in index.cases.items()}
-        rubric = [index.wording.name, index.wording.version, index.wording.hash]
-        asked = [index.horizon_s, sorted(index.arms), index.floor]
-        return hash_json([cases, index.blocks, rubric, judge_hash(self.judge), *asked])
-
-
-def judge_hash(run: JudgeRun) -> Sha256:
-    """Of who judged with which options, whatever its folder is called."""
-    return hash_json([run.spec, run.options, run.rubric_hash])
+    def judge_hash(self) -> Sha256:
+        """Of who judged with which options, whatever its folder is called."""
+        return hash_json([self.judge.spec, self.judge.options, self.judge.rubric_hash])
 
 
 def expected(

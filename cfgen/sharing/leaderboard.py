@@ -20,9 +20,10 @@ import attrs
 
 from cfgen.core.errors import CfgenError, InputError, StoreError, did_you_mean
 from cfgen.core.files import read_record, write_bytes, write_record
-from cfgen.core.hashing import hash_bytes
+from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.locks import hold
 from cfgen.judge.derivation import outcome
+from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.registry import make_judge
 from cfgen.judge.rubrics.registry import RUBRICS
 from cfgen.judge.run import judge_stored
@@ -30,7 +31,7 @@ from cfgen.models.registry import MODELS
 from cfgen.options import DEFAULT_RUBRIC, NOBODY, JudgeOptions, ScoreOptions
 from cfgen.records import Identifier, Sha256, Stored
 from cfgen.score import score
-from cfgen.sharing.bundle import Bundle, benchmark_hash, export_bundle, judge_hash, read_bundle
+from cfgen.sharing.bundle import Bundle, benchmark_hash, export_bundle, read_bundle
 from cfgen.sharing.bundle_checks import Proof, prove
 from cfgen.sharing.definitions import case_hash
 from cfgen.storage.plan_file import PLAN_FILE
@@ -72,6 +73,15 @@ class Row:
     entry: BoardEntry
     bundle: Bundle
     proof: Proof
+
+    @property
+    def like(self) -> Sha256:
+        """Equal for rows that may stand in one table: benchmark, drives, rubric, judge, horizon, arms and floor."""
+        index = self.bundle.index
+        cases = {case_id: case.model_dump(mode="json") for case_id, case in index.cases.items()}
+        rubric = [index.wording.name, index.wording.version, index.wording.hash]
+        asked = [index.horizon_s, sorted(index.arms), index.floor]
+        return hash_json([cases, index.blocks, rubric, self.bundle.judge_hash, *asked])
 
 
 @dataclass(frozen=True)
@@ -278,17 +288,15 @@ def _chosen(board: Board, entries: Sequence[str], benchmark_sha: Sha256, bench: 
 
 
 def _rejudge(board: Board, bench: Store, row: Row, options: JudgeOptions) -> Added:
-    claimed = row.bundle
-    options = options if options.judge else _own_judge(claimed, options)
+    options = options if options.judge else _own_judge(row.bundle, options)
     with _view(bench, row) as view:
-        planner = claimed.run.planner
+        planner = row.bundle.run.planner
         (run,) = judge_stored(attrs.evolve(options, bench=view.root, planners=(planner,)), named=bench.root)
         out = view.root / "bundle"
-        hashes = {case_id: case.hash for case_id, case in claimed.index.cases.items()}
-        derived = export_bundle(view, planner, run.judge, out, options.rubric, hashes)
+        hashes = {case_id: case.hash for case_id, case in row.bundle.index.cases.items()}
+        export_bundle(view, planner, run.judge, out, options.rubric, hashes)
         added = board.add(out, "rejudged", row.entry.entry)
-    if judge_hash(claimed.judge) == judge_hash(derived.judge) and (why := _difference(claimed, derived)):
-        why += f": entry {added.entry.entry}, judged by the board's maintainer"
+    if why := _difference(row, board.row(added.entry.entry)):
         path = board.folder(row.entry.entry) / ENTRY
         write_record(path, row.entry.model_copy(update={"contradicted": why}))
     return added
@@ -309,23 +317,30 @@ def _own_judge(bundle: Bundle, options: JudgeOptions) -> JudgeOptions:
     rubric = claimed.rubric if claimed.rubric in RUBRICS.names() else DEFAULT_RUBRIC
     rubric = rubric if options.rubric == DEFAULT_RUBRIC else options.rubric
     options = attrs.evolve(options, judge=name, judge_options=given, rubric=rubric)
-    actual = make_judge(name, None, rubric, **options.judge_settings)
-    if judge_hash(actual.run_record()) != judge_hash(claimed):
+    actual = make_judge(name, None, rubric, **options.judge_settings).run_record()
+    if (actual.spec, actual.options, actual.rubric_hash) != (
+        claimed.spec,
+        claimed.options,
+        claimed.rubric_hash,
+    ):
         raise InputError(
             f"its judge is '{claimed.spec}' with {json.dumps(claimed.options)[:400]}, found here with "
-            f"{json.dumps(actual.run_record().options)[:400]}; give what lacks (--judge-options, --rubric), or name "
-            "another by --judge, whose rows are another table"
+            f"{json.dumps(actual.options)[:400]}; give what lacks (--judge-options, --rubric), or name another by "
+            "--judge, whose rows are another table"
         )
     return options
 
 
-def _difference(claimed: Bundle, derived: Bundle) -> str:
-    """In words, what the maintainer's bundle of the same answers by the same judge has otherwise."""
-    outcomes = [{(v.case_id, v.arm, v.repeat): outcome(v) for v in b.verdicts} for b in (claimed, derived)]
-    differ = sum(outcomes[1].get(key) != words for key, words in outcomes[0].items())
-    if differ:
-        return f"{differ} of {len(outcomes[0])} verdicts differ"
-    return "" if claimed.table == derived.table else "its drives, horizon or cases differ"
+def _difference(claimed: Row, derived: Row) -> str:
+    """In words, what the maintainer's row of the same answers has otherwise; "" where another judge made it."""
+    if claimed.bundle.judge_hash != derived.bundle.judge_hash:
+        return ""
+    outcomes, again = ({VerdictKey.of(v): outcome(v) for v in r.bundle.verdicts} for r in (claimed, derived))
+    count = sum(again.get(key) != words for key, words in outcomes.items())
+    differ = f"{count} of {len(outcomes)} verdicts" if count else "drives, horizon or cases"
+    if not count and claimed.like == derived.like:
+        return ""
+    return f"{differ} differ: entry {derived.entry.entry}, judged by the board's maintainer"
 
 
 @contextmanager

@@ -126,7 +126,7 @@ def grouped(rows: Iterable[Row]) -> list[tuple[Like, list[Row]]]:
     """Rows that may be compared together, the best first; the largest table first, titles that differ."""
     by_table: dict[str, list[Row]] = {}
     for row in rows:
-        by_table.setdefault(row.bundle.table, []).append(row)
+        by_table.setdefault(row.like, []).append(row)
     groups = [(Like.of(key, members), sorted(members, key=_rank)) for key, members in by_table.items()]
     titles = Counter(like.title for like, _ in groups)
     groups = [

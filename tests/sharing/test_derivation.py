@@ -137,7 +137,7 @@ def test_claimed_drives_are_those_of_the_benchmark(honest: Path, tmp_path: Path)
     board = Board(tmp_path / "board", create=True)
     added = board.add(out)
     assert run("share", "leaderboard", "rejudge", "--board", board.root, honest, "--quiet")[0] == 0
-    assert "its drives, horizon or cases differ" in board.row(added.entry.entry).entry.contradicted
+    assert "drives, horizon or cases differ" in board.row(added.entry.entry).entry.contradicted
 
 
 def test_a_model_judges_again_with_the_entrys_own_options(done: Path, bundle: Path, tmp_path: Path):
