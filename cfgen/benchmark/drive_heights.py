@@ -25,6 +25,8 @@ from cfgen.scenes.folder import SceneFolder, load_scene
 
 #: Most scenes of a drive whose front frame is looked at, evenly over it; and folders that are read to find them.
 LOOKED_AT, READ = 24, 400
+#: of what was worked out, beside the views
+FOLDER = "heights"
 
 
 class DriveHeights:
@@ -55,7 +57,7 @@ class DriveHeights:
         return self._by_drive[key]
 
     def _measured(self, scene: Scene, key: str) -> DriveHeight | None:
-        file = None if self._views.folder is None else self._views.folder / "heights" / f"{key}.json"
+        file = None if self._views.folder is None else self._views.folder / FOLDER / f"{key}.json"
         if file is not None:
             with contextlib.suppress(OSError, ValueError, TypeError):  # not there, or damaged: measured again
                 return DriveHeight(**json.loads(file.read_bytes()))

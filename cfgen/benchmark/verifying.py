@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from cfgen.benchmark.drive_heights import FOLDER as HEIGHTS
 from cfgen.benchmark.frames import frame_file
 from cfgen.benchmark.plan import FILE as SHARD
 from cfgen.benchmark.plan import is_done, slots_of
@@ -134,6 +135,12 @@ class Verification:
         arms: dict[str, tuple[str, ...]] = {}
         shard = self.root / SHARD
         part = shard.is_file() and self._record(shard, Shard)
+        accepted = {*self.store.case_ids()}
+        for slot in () if part else slots_of(plan):
+            if not is_done(self.store, slot, accepted):
+                missing = next(p.case_id for p in slot if not self.store.has_rejection(p.case_id))
+                path = self.store.case_dir(missing) / "case.json"
+                self._fault(path, "is planned but missing; run the build again")
         for planned in plan:
             path = self.store.case_dir(planned.case_id) / "case.json"
             expected = derive_case_id(benchmark.seed, planned.scene_id, planned.hazard_id, planned.variant)
@@ -142,10 +149,7 @@ class Verification:
                     self.root / PLAN_FILE,
                     f"case_id {planned.case_id} is not derived from its scene and hazard",
                 )
-            if not path.is_file():
-                continue
-            case = self._record(path, Case)
-            if case is not None:
+            if path.is_file() and (case := self._record(path, Case)) is not None:
                 arms[case.case_id] = case.arms
                 self._case(path.parent, case, benchmark)
         accepted = {*self.store.case_ids()}
@@ -201,7 +205,8 @@ class Verification:
                     self._fault(frame.path, f"cannot be read as a frame ({error})")
 
     def _views(self, benchmark: BenchmarkRecord) -> None:
-        """What frames show: readable, and seen by this benchmark's perceiver."""
+        """What frames show: readable, and seen by this benchmark's perceiver; and how high their cameras stand."""
+        self._know((self.root / VIEWS / HEIGHTS).glob("*.json"))
         by = [{"name": benchmark.perception, **benchmark.perception_identity}]
         if about(benchmark.perception, "backed_by_colours"):
             by.append({"name": ColourGround.name, **ColourGround.identity})

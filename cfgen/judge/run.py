@@ -239,7 +239,7 @@ def give_verdicts(
 
         items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = []
         for key in todo:
-            pair = contained(partial(_pair, store, key), key.words, asdict(key), options.strict)
+            pair = contained(partial(stored_pair, store, key), key.words, asdict(key), options.strict)
             fault = pair if isinstance(pair, Fault) else next((r.fault for r in pair if r.fault), None)
             if fault is not None:
                 done(faulted(key, RubricId.of(run), run.judge, fault))
@@ -256,10 +256,10 @@ def give_verdicts(
 def _item(store: Store, inputs: RolloutInputs, questions: Queries, key: VerdictKey) -> JudgeItem:
     """Read when its turn comes: answers and cases of a large benchmark do not fit memory."""
     question = RolloutInput(questions.case(key.case_id), key.arm, key.repeat)
-    return judge_item(inputs, question, *_pair(store, key))
+    return judge_item(inputs, question, *stored_pair(store, key))
 
 
-def _pair(store: Store, key: VerdictKey) -> tuple[Rollout, Rollout]:
+def stored_pair(store: Store, key: VerdictKey) -> tuple[Rollout, Rollout]:
     """What the planner answered to the original and in the arm whose answer the judged pair holds.
 
     Raises:
@@ -295,7 +295,7 @@ def _stands(store: Store, judge: str, key: VerdictKey, retry_failed: bool) -> bo
 def _answered(store: Store, key: VerdictKey) -> bool:
     """Whether the planner has a plan for both frames."""
     try:
-        return all(r.status == "ok" for r in _pair(store, key))
+        return all(r.status == "ok" for r in stored_pair(store, key))
     except InputError:
         return False
 

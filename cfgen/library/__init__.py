@@ -220,7 +220,7 @@ def merge(
 
 @checked
 def verify(bench: Bench) -> "Verification":
-    """Re-derive every hash of a benchmark directory: names what changed, is missing or is extra.
+    """Derive hashes and verdicts of a benchmark again: names what differs, is missing or is extra.
 
     Raises:
         StoreError: the folder is no benchmark.
@@ -229,9 +229,11 @@ def verify(bench: Bench) -> "Verification":
     Verification('bench'): ... files, all as cfgen wrote them
     """
     from cfgen.benchmark.verifying import Verification
+    from cfgen.judge.derivation import contradictions
 
     verification = Verification(Path(bench))
     verification.run()
+    verification.faults += contradictions(verification.store)
     return verification
 
 

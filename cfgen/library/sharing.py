@@ -219,6 +219,7 @@ class RejudgeOptions(JudgeOptions):
     """``board`` and ``entries`` beside those of :func:`cfgen.judge_answers`; ``planners`` has no effect."""
 
     board: Annotated[Path, _BOARD] = field(converter=path)
+    judge: Annotated[str, "Who judges (default: each entry's own judge, with its own options)."] = ""
     entries: Annotated[tuple[str, ...], "Only these entries (default: all self-reported ones)."] = field(
         default=(), converter=names_field
     )
@@ -232,7 +233,7 @@ class RerunOptions(ScoreOptions):
 
 
 def _rejudge_entries(options: RejudgeOptions) -> "BoardUpdate":
-    """Judge the answers of self-reported entries by a judge of yours, on the benchmark that they were scored on.
+    """Judge answers of entries again, on their benchmark; one that its own judge contradicts is ranked no more.
 
     >>> [done.entry.kind for done in cfgen.rejudge_entries("bench", board="board", quiet=True).added]
     ['rejudged']

@@ -18,6 +18,7 @@ from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.files import explain, must_be_new, read_each, read_record
 from cfgen.core.hashing import canonical_json, hash_bytes, hash_json
 from cfgen.core.machine import environment
+from cfgen.judge.derivation import contradictions
 from cfgen.judge.registry import stored_judge
 from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.registry import Rubric, bounds_overall
@@ -209,14 +210,11 @@ class Bundle:
         """Of who judged with which options, whatever its folder is called."""
         return hash_json([self.judge.spec, self.judge.options, self.judge.rubric_hash])
 
-    def expected(self, arms: Iterable[str]) -> Iterator[Key]:
-        """Every question of these arms that the planner was asked."""
-        return expected(self.index.cases, self.run, arms)
-
 
 def expected(
     cases: "Mapping[str, BundledCase | Case]", run: PlannerRun, arms: Iterable[str]
 ) -> Iterator[Key]:
+    """Every question of these arms that the planner was asked."""
     answered = [arm for arm in arms if arm in run.arms]
     for case_id, case in cases.items():
         for arm in answered:
@@ -243,13 +241,16 @@ def export_bundle(
 
     Raises:
         InputError: no such planner or judge here, or ``out`` is there.
-        StoreError: answers or verdicts are missing or damaged, or cfgen broke on some: names how to get them.
+        StoreError: answers or verdicts are missing or damaged, cfgen broke on some, or a verdict is not what derives
+            from the answers: names how to get them.
     """
     must_be_new(out)
     run, judged, wording = _run_and_judge(store, planner, judge, rubric)
     name, folder = run.planner, judged.judge
     cases = {case.case_id: case for case in store.cases()}
     answers, verdicts = _records(store, run, folder, cases)
+    if wrong := next(contradictions(store, folder, name, wording), ""):
+        raise StoreError(wrong)
     blocks, in_words = blocks_of({i: load_scene(store.scene_dir(c.scene_id)).scene for i, c in cases.items()})
     hashes = hashes or {}
     bundled = {

@@ -4,22 +4,24 @@ Whoever writes a whole new bundle, replies and all, is not found out; each row o
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.network import without_secrets
+from cfgen.judge.derivation import contradiction, read_again, wrong_options
 from cfgen.judge.rubrics.hazard import HazardRubric, Wording
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
-from cfgen.judge.stored_verdicts import rescored
-from cfgen.records import Rollout, Verdict, judged_as
+from cfgen.records import Rollout, Verdict, answer_in, judged_as
 from cfgen.sharing.bundle import (
     Bundle,
     Figures,
     Key,
     RubricText,
     benchmark_hash,
+    expected,
     horizon_of,
     wording_of,
 )
@@ -100,8 +102,9 @@ def _contradictions(bundle: Bundle, rubric: Rubric | None) -> Iterator[str]:
                 "run it again with the key in the environment"
             )
     yield from _wrong_records(bundle)
-    if rubric is not None:
-        yield from _wrong_scores(bundle, rubric)
+    if wrong := wrong_options(judge):
+        yield wrong
+    yield from _wrong_scores(bundle, rubric)
     if abs(horizon_of(bundle.answers) - index.horizon_s) > 1e-9:
         yield f"claims plans of {index.horizon_s:g} s, but its shortest is of {horizon_of(bundle.answers):g} s"
     if differs := _figures(bundle).differs(index.figures):
@@ -120,9 +123,9 @@ def _leaks(value: object) -> bool:
 def _wrong_records(bundle: Bundle) -> Iterator[str]:
     """Each question was answered and judged once, by this planner, judge and rubric."""
     run, judge = bundle.run, bundle.judge
-    answered = bundle.expected(run.arms)
-    judged = ((c, judged_as(arm), k) for c, arm, k in bundle.expected(a for a in run.arms if a != "original"))
-    records: tuple[tuple[str, tuple[Rollout | Verdict, ...], Iterator[Key]], ...] = (
+    answered = list(expected(bundle.index.cases, run, run.arms))
+    judged = ((c, judged_as(arm), k) for c, arm, k in answered if arm != "original")
+    records: tuple[tuple[str, tuple[Rollout | Verdict, ...], Iterable[Key]], ...] = (
         ("answer to", bundle.answers, answered),
         ("verdict on", bundle.verdicts, judged),
     )
@@ -142,16 +145,14 @@ def _wrong_records(bundle: Bundle) -> Iterator[str]:
             yield f"the verdict on {_words(key)} is not by this judge and rubric, or on another planner"
 
 
-def _wrong_scores(bundle: Bundle, rubric: Rubric) -> Iterator[str]:
-    """Verdicts that do not follow from the judge's stored replies."""
-    for verdict in filter(_has_reply, bundle.verdicts):
-        reread = rescored(verdict, rubric)
-        if (reread.status, reread.scores) != (verdict.status, verdict.scores):
-            key = (verdict.case_id, verdict.arm, verdict.repeat)
-            yield (
-                f"the verdict on {_words(key)} says {_scores(verdict)}, but its own reply reads {_scores(reread)}: it "
-                "was changed, or judged by another version: run cfgen judge rescore, and export it again"
-            )
+def _wrong_scores(bundle: Bundle, rubric: Rubric | None) -> Iterator[str]:
+    """Verdicts that do not follow from the answers, the judge's stored replies, or its votes."""
+    answers = {(a.case_id, a.arm, a.repeat): a for a in bundle.answers}
+    for v in bundle.verdicts:
+        pair = (answers[v.case_id, "original", v.repeat], answers[v.case_id, answer_in(v.arm), v.repeat])
+        if wrong := contradiction(v, pair, partial(read_again, rubric)):
+            where = _words((v.case_id, v.arm, v.repeat))
+            yield f"the verdict on {where}: {wrong}; run cfgen judge rescore, and export it again"
 
 
 def _has_reply(verdict: Verdict) -> bool:
@@ -160,7 +161,3 @@ def _has_reply(verdict: Verdict) -> bool:
 
 def _words(key: Key) -> str:
     return f"{key[1]} of case {key[0]}, repeat {key[2]}"
-
-
-def _scores(verdict: Verdict) -> str:
-    return f"{verdict.status} {'/'.join(map(str, verdict.scores.values())) or '-'}"

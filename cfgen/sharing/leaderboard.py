@@ -5,12 +5,14 @@ board/entries/<entry>/bundle.cfgen-bundle   as it was given, byte for byte
 board/entries/<entry>/entry.json         written last: hash of the bundle, and who vouches for it
 """
 
+import json
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from inspect import signature
 from pathlib import Path
 from typing import Literal
 
@@ -20,8 +22,13 @@ from cfgen.core.errors import CfgenError, InputError, StoreError, did_you_mean
 from cfgen.core.files import read_record, write_bytes, write_record
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.locks import hold
+from cfgen.judge.derivation import outcome
+from cfgen.judge.protocol import VerdictKey
+from cfgen.judge.registry import make_judge
+from cfgen.judge.rubrics.registry import RUBRICS
 from cfgen.judge.run import judge_stored
-from cfgen.options import NOBODY, JudgeOptions, ScoreOptions
+from cfgen.models.registry import MODELS
+from cfgen.options import DEFAULT_RUBRIC, NOBODY, JudgeOptions, ScoreOptions
 from cfgen.records import Identifier, Sha256, Stored
 from cfgen.score import score
 from cfgen.sharing.bundle import Bundle, benchmark_hash, export_bundle, read_bundle
@@ -48,13 +55,15 @@ class BoardRecord(Stored):
 
 
 class BoardEntry(Stored):
-    """``entry.json``. ``bundle``: hash of the whole file; ``of``: the entry whose answers were judged again."""
+    """``entry.json``. ``bundle``: hash of the whole file; ``of``: the entry whose answers were judged again;
+    ``contradicted``: in words, how the maintainer's verdicts by the same judge differ."""
 
     entry: Identifier
     bundle: Sha256
     kind: Kind
     of: str = ""
     added: str
+    contradicted: str = ""
 
 
 @dataclass(frozen=True)
@@ -209,9 +218,10 @@ _SHARED = (MARKER, PLAN_FILE, "build.json", "scenes", "cases", VIEWS)
 
 
 def rejudge(board: Board, options: JudgeOptions, entries: Sequence[str] = ()) -> BoardUpdate:
-    """Judge the answers of entries by the judge of ``options`` on ``options.bench``; no planner is asked.
+    """Judge the answers of entries on ``options.bench``; no planner is asked.
 
     Args:
+        options: judge "" is each entry's own with its own options; an entry that this contradicts is marked.
         entries: only these; else each self-reported one of that benchmark.
 
     Raises:
@@ -278,13 +288,59 @@ def _chosen(board: Board, entries: Sequence[str], benchmark_sha: Sha256, bench: 
 
 
 def _rejudge(board: Board, bench: Store, row: Row, options: JudgeOptions) -> Added:
+    options = options if options.judge else _own_judge(row.bundle, options)
     with _view(bench, row) as view:
         planner = row.bundle.run.planner
         (run,) = judge_stored(attrs.evolve(options, bench=view.root, planners=(planner,)), named=bench.root)
         out = view.root / "bundle"
         hashes = {case_id: case.hash for case_id, case in row.bundle.index.cases.items()}
         export_bundle(view, planner, run.judge, out, options.rubric, hashes)
-        return board.add(out, "rejudged", row.entry.entry)
+        added = board.add(out, "rejudged", row.entry.entry)
+    if why := _difference(row, board.row(added.entry.entry)):
+        path = board.folder(row.entry.entry) / ENTRY
+        write_record(path, row.entry.model_copy(update={"contradicted": why}))
+    return added
+
+
+def _own_judge(bundle: Bundle, options: JudgeOptions) -> JudgeOptions:
+    """``options`` with the judge of a bundle and its own options; no stranger says where a model or a file is.
+
+    Raises:
+        InputError: no judge is known by that name, or it needs more than the bundle says.
+    """
+    claimed, models = bundle.judge, bundle.judge.options.get("models")
+    name, own = claimed.spec.partition(" ")[0], {"name": claimed.judge}
+    if name in MODELS.names() and isinstance(models, list) and models and isinstance(models[0], dict):
+        takes = {"votes", *signature(MODELS.get(name)).parameters} - {"base_url", "file"}
+        own |= {key: value for key, value in {**claimed.options, **models[0]}.items() if key in takes}
+    given = {**own, **options.judge_options}
+    rubric = claimed.rubric if claimed.rubric in RUBRICS.names() else DEFAULT_RUBRIC
+    rubric = rubric if options.rubric == DEFAULT_RUBRIC else options.rubric
+    options = attrs.evolve(options, judge=name, judge_options=given, rubric=rubric)
+    actual = make_judge(name, None, rubric, **options.judge_settings).run_record()
+    if (actual.spec, actual.options, actual.rubric_hash) != (
+        claimed.spec,
+        claimed.options,
+        claimed.rubric_hash,
+    ):
+        raise InputError(
+            f"its judge is '{claimed.spec}' with {json.dumps(claimed.options)[:400]}, found here with "
+            f"{json.dumps(actual.options)[:400]}; give what lacks (--judge-options, --rubric), or name another by "
+            "--judge, whose rows are another table"
+        )
+    return options
+
+
+def _difference(claimed: Row, derived: Row) -> str:
+    """In words, what the maintainer's row of the same answers has otherwise; "" where another judge made it."""
+    if claimed.bundle.judge_hash != derived.bundle.judge_hash:
+        return ""
+    outcomes, again = ({VerdictKey.of(v): outcome(v) for v in r.bundle.verdicts} for r in (claimed, derived))
+    count = sum(again.get(key) != words for key, words in outcomes.items())
+    differ = f"{count} of {len(outcomes)} verdicts" if count else "drives, horizon or cases"
+    if not count and claimed.like == derived.like:
+        return ""
+    return f"{differ} differ: entry {derived.entry.entry}, judged by the board's maintainer"
 
 
 @contextmanager

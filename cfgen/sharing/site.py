@@ -38,7 +38,8 @@ _COLUMNS = (
 _NOTE = (
     "In brackets: 95% intervals. Strict success: share of cases scored 2. Cases: scored ones and planner failures, "
     "which count as no success. Excluded: the judge could not name the change; judge failed: it gave no usable reply. "
-    "Ranked by hit rate minus false-alarm rate, then by share."
+    "Ranked by hit rate minus false-alarm rate, then by share. Contradicted: the board's maintainer judged the same "
+    "answers by the same judge and came to another result; ranked no more."
 )
 
 
@@ -138,7 +139,8 @@ def grouped(rows: Iterable[Row]) -> list[tuple[Like, list[Row]]]:
 def _rank(row: Row) -> tuple[object, ...]:
     figures = row.proof.figures
     above, lead = figures.above.value, figures.rates[figures.leading].value
-    return above is None, -(above or 0.0), -(-1.0 if lead is None else lead), row.entry.entry
+    figure = (above is None, -(above or 0.0), -(-1.0 if lead is None else lead))
+    return bool(row.entry.contradicted), *figure, row.entry.entry
 
 
 # --- pages ------------------------------------------------------------------------------------------------
@@ -190,7 +192,9 @@ def _listed(facts: Iterable[tuple[str, str]], kind: str = "") -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    """As :data:`_COLUMNS`."""
+    """As :data:`_COLUMNS`; no figures of an entry that is contradicted."""
+    if row.entry.contradicted:
+        return (called(row), "contradicted", *["-"] * (len(_COLUMNS) - 2))
     figures = row.proof.figures
     rates = [share(figures.rates[d]) for d in reversed(DIMENSIONS)]
     counts = (figures.n, figures.excluded, figures.judge_failed, figures.planner_failed)
@@ -256,6 +260,8 @@ def known_answers(row: Row) -> str:
 def beside(row: Row, like: Like) -> Iterator[tuple[str, str]]:
     """What a page of a row says before its facts."""
     yield "Vouched for", f"{row.entry.kind}: {KINDS[row.entry.kind]}"
+    if row.entry.contradicted:
+        yield "Contradicted", f"{row.entry.contradicted}; not ranked"
     if row.entry.of:
         yield "Answers of", row.entry.of
     yield "Added", row.entry.added
@@ -341,8 +347,9 @@ def _figures(groups: Sequence[tuple[Like, list[Row]]]) -> list[dict[str, object]
                     "model": model_of(row.bundle.run),
                     "planner_hash": row.bundle.run.planner_hash,
                     "kind": row.entry.kind,
+                    "contradicted": row.entry.contradicted,
                     "bundle": row.entry.bundle,
-                    "figures": row.proof.figures.model_dump(mode="json"),
+                    "figures": None if row.entry.contradicted else row.proof.figures.model_dump(mode="json"),
                 }
                 for row in members
             ],

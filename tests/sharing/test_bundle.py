@@ -130,7 +130,11 @@ FORGED = {
         record(lambda r: r.update(rubric_hash="sha256:" + "1" * 64)),
         "the rubric is not",
     ),
-    "scores that no reply says": (bundles.VERDICTS, lines(_twos), "its own reply reads scored 2/2/2"),
+    "scores that no reply says": (
+        bundles.VERDICTS,
+        lines(_twos),
+        "expected scored; reasoning 2; waypoints 2; overall 2, found scored; reasoning 0",
+    ),
     "a longer horizon": (bundles.INDEX, record(lambda r: r.update(horizon_s=8.0)), "claims plans of 8 s"),
     "another benchmark": (
         bundles.INDEX,
