@@ -104,7 +104,7 @@ def write_request(
     name = _stored_planners(store, (planner or ALL,))[0]
     inputs = RolloutInputs(store, store.benchmark.seed)
     key = VerdictKey(name, case_id, judged_as(arm), 0)
-    item = judge_item(inputs, RolloutInput(store.case(case_id), key.arm, 0), *_pair(store, key))
+    item = judge_item(inputs, RolloutInput(store.case(case_id), key.arm, 0), *stored_pair(store, key))
     ask = Pictures().ask(item, rubric, form)
     parts = [ask.system, "\n"]
     written: list[Path] = []

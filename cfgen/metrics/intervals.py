@@ -129,7 +129,7 @@ def rate_of(events: Events, blocks: Blocks | None = None) -> Rate:
         return rate
     cov = _covariance(np.array([[events[case] for case in sorted(events)]]), index)
     count = min(rate.value * (1 - rate.value) / cov[0, 0], rate.n) if cov[0, 0] > 1e-12 else rate.n
-    low, high = wilson(rate.value, max(count, 1.0), _t(int(index.max()) + 1))
+    low, high = wilson(rate.value, max(count, 1.0), _t(index))
     return replace(rate, low=low, high=high)
 
 
@@ -154,7 +154,7 @@ def difference(first: Events, second: Events, blocks: Blocks | None = None) -> D
     counts = (size * (discordant + value) / 2, size * (discordant - value) / 2)
     count = int(index.max()) + 1
     # of independent cases a variance with n - 1 below it (Miettinen and Nurminen 1985)
-    z = _t(count) if count < n else float(ndtri(0.5 + CONFIDENCE / 2)) * sqrt(n / max(n - 1, 1))
+    z = _t(index) if count < n else float(ndtri(0.5 + CONFIDENCE / 2)) * sqrt(n / max(n - 1, 1))
     low, high = tango(*counts, size, z, CONTINUITY)
     first_only, second_only = (int(((x > 0.5) & (y <= 0.5)).sum()) for x, y in (rows, rows[::-1]))
     return Difference(n, value, low, high, mcnemar_mid_p(first_only, second_only))
@@ -220,13 +220,17 @@ def block_index(cases: Sequence[str], blocks: Blocks | None) -> np.ndarray:
 
 
 def _covariance(rows: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """(A, A) covariance of the means of ``rows`` (A, N), from the sums of what each block is off them."""
+    """(A, A) covariance of the means of ``rows`` (A, N): the jackknife that leaves out one block at a time, which a
+    block with many of the cases cannot hide from."""
     off = rows - rows.mean(axis=1, keepdims=True)
-    sums = np.stack([np.bincount(index, weights=row) for row in off])
-    count = sums.shape[1]
-    return sums @ sums.T / rows.shape[1] ** 2 * count / max(count - 1, 1)
+    rest = rows.shape[1] - np.bincount(index)
+    if len(rest) == 1:
+        return np.zeros((len(rows), len(rows)))
+    moved = np.stack([np.bincount(index, weights=row) for row in off]) / rest
+    return moved @ moved.T * (len(rest) - 1) / len(rest)
 
 
-def _t(blocks: int) -> float:
-    """Standard errors to each side of what so many blocks tell."""
+def _t(index: np.ndarray) -> float:
+    """Standard errors to each side of what blocks ``index`` (N,) tell; uneven ones as so many even ones (Kish)."""
+    blocks = len(index) ** 2 / float((np.bincount(index) ** 2).sum())
     return float(stdtrit(max(blocks - 1, 1), 0.5 + CONFIDENCE / 2))

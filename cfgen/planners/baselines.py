@@ -95,10 +95,10 @@ class _Looking:
         """``image``: (H, W, 3) uint8 RGB."""
         raise NotImplementedError
 
-    def _one(self, observation: Observation) -> str:
+    def _respond(self, observation: Observation) -> str:
         speed, yaw_rate = observation.speed, observation.yaw_rate
         if not self.alarm(observation.images["front"][-1].pixels):
-            return Cruise()._one(observation)
+            return Cruise()._respond(observation)
         return write_text(
             "Something stands out in the picture ahead.",
             "As something stands out ahead, the vehicle slows down.",
