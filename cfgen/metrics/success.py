@@ -130,7 +130,7 @@ def success_row(
 
 
 @dataclass(frozen=True)
-class Response:
+class ResponseRates:
     """How often hazards are answered, and how often the same response is credited without one.
 
     Attributes:
@@ -155,7 +155,9 @@ def case_differences(hazard: Events, control: Events) -> dict[str, float]:
     return {case: hazard[case] - control[case] for case in sorted(set(hazard) & set(control))}
 
 
-def response(hazard: Events, controls: Mapping[str, Events], blocks: Blocks | None = None) -> Response:
+def response(hazard: Events, controls: Mapping[str, Events], blocks: Blocks | None = None) -> ResponseRates:
     """Compare the hazard arm with its controls; arms without any case are left out."""
     rates = {arm: rate_of(events, blocks) for arm, events in controls.items() if events}
-    return Response(rate_of(hazard, blocks), rates, difference(hazard, controls.get("nuisance", {}), blocks))
+    return ResponseRates(
+        rate_of(hazard, blocks), rates, difference(hazard, controls.get("nuisance", {}), blocks)
+    )

@@ -83,13 +83,13 @@ class Logged:
 # --- baselines that look without understanding -----------------------------------------------------
 
 
-class _Looking:
+class _AlarmPlanner:
     """Brakes where ``alarm`` says so of the front frame; else keeps its speed and yaw rate."""
 
     needs = Requirements(cameras=("front",), frame_times=(0.0,), max_pixels=196_608)
 
     def plan(self, observations: Sequence[Observation]) -> list[str]:
-        return [self._one(o) for o in observations]
+        return [self._respond(o) for o in observations]
 
     def alarm(self, image: np.ndarray) -> bool:
         """``image``: (H, W, 3) uint8 RGB."""
@@ -116,7 +116,7 @@ def _lane(values: np.ndarray) -> np.ndarray:
     return values[top:bottom, left:right]
 
 
-class Edges(_Looking):
+class Edges(_AlarmPlanner):
     """Brakes for many edges in the lane."""
 
     def alarm(self, image: np.ndarray) -> bool:
@@ -124,7 +124,7 @@ class Edges(_Looking):
         return bool((_lane(edges) > 0).mean() > LOOKING.edges)
 
 
-class Brightness(_Looking):
+class Brightness(_AlarmPlanner):
     """Brakes for contrast in the lane."""
 
     def alarm(self, image: np.ndarray) -> bool:
@@ -132,7 +132,7 @@ class Brightness(_Looking):
         return bool(high - low > LOOKING.brightness)
 
 
-class Colors(_Looking):
+class Colors(_AlarmPlanner):
     """Brakes for colours in the lane."""
 
     def alarm(self, image: np.ndarray) -> bool:
@@ -140,7 +140,7 @@ class Colors(_Looking):
         return bool(lab[..., 1:].std(axis=(0, 1)).max() > LOOKING.colors)
 
 
-class Saliency(_Looking):
+class Saliency(_AlarmPlanner):
     """Brakes for what is salient by its spectral residual (Hou and Zhang 2007, Eq. 1-5)."""
 
     def alarm(self, image: np.ndarray) -> bool:
@@ -152,7 +152,7 @@ class Saliency(_Looking):
         return bool(_lane(salient).mean() > LOOKING.saliency * salient.mean())
 
 
-class RandomNetwork(_Looking):
+class RandomNetwork(_AlarmPlanner):
     """Brakes when a network with random weights says so."""
 
     def __init__(self) -> None:

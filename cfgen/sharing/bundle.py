@@ -64,7 +64,7 @@ class Share(Record):
 
 
 class Figures(Record):
-    """One row of a leaderboard; see :class:`cfgen.metrics.success.SuccessRow` and its ``Response``.
+    """One row of a leaderboard; see :class:`cfgen.metrics.success.SuccessRow` and its ``ResponseRates``.
 
     Attributes:
         leading: the last score that the judge gives, of which ``above`` is hit rate minus false-alarm rate, -1..1.

@@ -13,7 +13,7 @@ from cfgen.storage.store import Store
 from tests.benches import run
 from tests.sharing.results import ARMS, scored
 
-SCENES = ("street_morning_07", "urban_dusk_03", "urban_low_sun_07")
+SCENES = ("lane_low_sun_03", "residential_overcast_06", "urban_dusk_03", "urban_low_sun_07")
 
 
 @pytest.fixture(scope="package")

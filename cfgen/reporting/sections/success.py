@@ -6,7 +6,7 @@ from functools import partial
 from typing import Literal
 
 from cfgen.metrics.intervals import Rate
-from cfgen.metrics.success import Response, SuccessRow, response, success_row
+from cfgen.metrics.success import ResponseRates, SuccessRow, response, success_row
 from cfgen.records import CONTROLS, DIMENSIONS, Dimension, judged_as
 from cfgen.reporting.data import ReportData, credited_contact, judged, measured
 from cfgen.reporting.drawing import Series, SvgCanvas, rows_chart
@@ -16,7 +16,7 @@ from cfgen.reporting.settings import RESULT
 #: What counts as an event: a judge's dimension, or the trajectory alone.
 Event = Dimension | Literal["trajectory"]
 LEADING: tuple[Event, ...] = ("overall", "waypoints")
-Responses = dict[tuple[str, Event], Response]
+Responses = dict[tuple[str, Event], ResponseRates]
 #: set large; the others have a line each
 _LARGE = 4
 _NAMES: dict[Event, str] = {
@@ -93,7 +93,7 @@ def _both_sections(data: ReportData) -> tuple[Section, Section]:
     return headline, behind
 
 
-def _headline(data: ReportData, planner: str, rates: Response, event: Event) -> tuple[str, str, str]:
+def _headline(data: ReportData, planner: str, rates: ResponseRates, event: Event) -> tuple[str, str, str]:
     """The figure set large, its unit, and the sentence; counts where they are too few for a rate."""
     why = no_result(data, planner, rates, event)
     if why:
@@ -102,7 +102,7 @@ def _headline(data: ReportData, planner: str, rates: Response, event: Event) -> 
     return rates.hits.percent(), "% strict success", words
 
 
-def sentence(planner: str, rates: Response, event: Event = "overall") -> str:
+def sentence(planner: str, rates: ResponseRates, event: Event = "overall") -> str:
     """Hit rate, false-alarm rate and their difference, each with its interval."""
     fit = (
         "words and a trajectory that fit"
@@ -133,7 +133,7 @@ def _p(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
-def no_result(data: ReportData, planner: str, rates: Response, event: Event) -> str:
+def no_result(data: ReportData, planner: str, rates: ResponseRates, event: Event) -> str:
     """Why the counts are no result, in one sentence; "" where they are one."""
     n, built = rates.hits.n, len(data.case_ids)
     if strangers := data.strangers.get(planner, 0):
@@ -155,7 +155,7 @@ def no_result(data: ReportData, planner: str, rates: Response, event: Event) -> 
     return ""
 
 
-def _no_false_alarms(data: ReportData, planner: str, rates: Response) -> str:
+def _no_false_alarms(data: ReportData, planner: str, rates: ResponseRates) -> str:
     """Why there is no false-alarm rate and the command that gets it; "" where there is one."""
     if rates.difference.n:
         return ""
@@ -173,7 +173,7 @@ def _command(data: ReportData, planner: str, option: str) -> str:
     return f"cfgen score {data.store.root} --planner {run.spec if run else planner} {option}"
 
 
-def response_of(data: ReportData, planner: str, event: Event, judge: str = "") -> Response:
+def response_of(data: ReportData, planner: str, event: Event, judge: str = "") -> ResponseRates:
     """Hits and false alarms under ``judge`` (the main one unless told)."""
 
     def of(arm: str) -> dict[str, float]:
@@ -184,7 +184,7 @@ def response_of(data: ReportData, planner: str, event: Event, judge: str = "") -
     return response(of("hazard"), {arm: of(arm) for arm in CONTROLS}, data.blocks[0])
 
 
-def rank(rates: Response) -> tuple[bool, float]:
+def rank(rates: ResponseRates) -> tuple[bool, float]:
     """The largest difference first; then those without false-alarm rate, by their hits."""
     value = rates.difference.value
     return value is None, -(rates.hits.value or 0.0 if value is None else value)
@@ -255,7 +255,7 @@ def _chart(responses: Responses, ranked: list[str], event: Event, width: float) 
 # --- the table of the paper's Table 5: strict success with everything that was left out in the same row ---
 
 #: (judge, planner) -> hits and false alarms of the last score that the judge gives
-Ranking = Mapping[tuple[str, str], Response]
+Ranking = Mapping[tuple[str, str], ResponseRates]
 _RANKED = (
     "Ranked by hit rate minus false-alarm rate (overall where it is judged, else waypoints); below them those without "
     "false-alarm rate, by their shares. "
