@@ -51,7 +51,7 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
     """Write the definition of a finished benchmark.
 
     Raises:
-        InputError: ``out`` is there, or the benchmark holds own hazards or weights, or ``name`` does not end in its version.
+        InputError: ``out`` is there, it holds own hazards or weights, or ``name`` does not end in its version.
         StoreError: the benchmark is not finished.
     """
     if not _NAME.fullmatch(name):
