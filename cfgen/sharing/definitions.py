@@ -26,7 +26,7 @@ from cfgen.sharing.recipe import Versions, first_of
 from cfgen.storage.store import Store
 
 #: what of a benchmark's record tells how to build it again
-OPTIONS = ("n", *STORED_OPTIONS)
+OPTIONS = ("n", *(name for name in STORED_OPTIONS if name != "hazard_weights"))
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}-v[0-9]{1,6}")
 #: of a hazard, what a score depends on; its words for generative inpainters decide pixels, and these are held anyway
 _TOLD = {"id", "kind", "name", "cluster", "why", "responses"}
@@ -51,7 +51,7 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
     """Write the definition of a finished benchmark.
 
     Raises:
-        InputError: ``out`` is there, or the benchmark holds own hazards, or ``name`` does not end in its version.
+        InputError: ``out`` is there, it holds own hazards or weights, or ``name`` does not end in its version.
         StoreError: the benchmark is not finished.
     """
     if not _NAME.fullmatch(name):
@@ -65,9 +65,9 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
     if out.exists():
         raise InputError(f"{out}: is there already; a definition is never changed: give it another name")
     record = store.benchmark
-    if record.own_hazards:
+    if record.own_hazards or record.hazard_weights:
         raise InputError(
-            f"{store.root}: holds own hazards, which a definition cannot name; share it by: cfgen share recipe"
+            f"{store.root}: holds own hazards or weights, which a definition cannot name; share by: cfgen share recipe"
         )
     cases = store.cases()
     if len(cases) < record.n:
