@@ -71,7 +71,7 @@ def test_planning_and_judging_apart_give_what_they_give_together(out: Path, benc
     code, text, _ = run("judge", "run", out, "--quiet")
     assert code == 0
     assert "offline: 5 scored" in text
-    assert "offline: sham pairs, 5 scored" in text
+    assert "offline: control pairs, 5 scored" in text
     assert tree(out, "verdicts/**/*.json") == tree(together, "verdicts/**/*.json")
     assert {p: p.stat().st_mtime_ns for p in out.glob("runs/**/*.json")} == asked
     code, _, err = run("judge", "run", out, "--planners", "reactif")
