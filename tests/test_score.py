@@ -71,7 +71,7 @@ def test_planning_and_judging_apart_give_what_they_give_together(out: Path, benc
     code, text, _ = run("judge", "run", out, "--quiet")
     assert code == 0
     assert "offline: 5 scored" in text
-    assert "offline: sham pairs, 5 scored" in text
+    assert "offline: control pairs, 5 scored" in text
     assert tree(out, "verdicts/**/*.json") == tree(together, "verdicts/**/*.json")
     assert {p: p.stat().st_mtime_ns for p in out.glob("runs/**/*.json")} == asked
     code, _, err = run("judge", "run", out, "--planners", "reactif")
@@ -220,18 +220,22 @@ def test_a_control_is_judged_as_if_it_were_the_answer_to_the_hazard(
         assert true.modified_plan == answers[case.case_id, "hazard"].plan
 
 
-def test_the_floor_is_declared_before_it_is_known(out: Path):
-    again = ("--arms", "hazard,rerun", "--repeats", "2")
-    assert score(out, "cruise", *again, "--floor", "rerun")[0] == 0
+def test_no_version_shares_a_seed(out: Path):
+    assert score(out, "cruise", "--arms", "hazard,rerun", "--repeats", "2")[0] == 0
     seeds = [r.seed for r in Store(out).rollouts("cruise")]
-    assert len(seeds) == len(set(seeds)) == 5 * 3 * 2, "no arm shares a seed"
-    record = Store(out).planner_run_path("cruise")
-    assert json.loads(record.read_text())["floor"] == "rerun"
-    assert score(out, "cruise", "--arms", "hazard,rerun")[0] == 0, "what was declared stays"
-    code, _, err = score(out, "cruise", "--arms", "hazard,rerun", "--floor", "worst")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "the floor of 'cruise' was declared as 'rerun' and sham pairs are judged already" in err
-    assert json.loads(record.read_text())["floor"] == "rerun"
+    assert len(seeds) == len(set(seeds)) == 5 * 3 * 2
+
+
+def test_nuisance_is_asked_by_default_where_a_case_has_it(out: Path):
+    run_record = Store(out).planner_run_path("cruise")
+    assert score(out, "cruise", "--judge", "none")[0] == 0
+    assert json.loads(run_record.read_text())["arms"] == ["original", "hazard"], (
+        "no case of this build has it"
+    )
+    path = next(out.glob("cases/*/*/case.json"))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"arms": ["hazard", "nuisance"]}))
+    score(out, "cruise", "--judge", "none")
+    assert json.loads(run_record.read_text())["arms"] == ["original", "hazard", "nuisance"]
 
 
 @pytest.mark.parametrize(
@@ -242,7 +246,6 @@ def test_the_floor_is_declared_before_it_is_known(out: Path):
         (("--planner", "cruise", "--arms", "nuisance"), "controls and distances come from the build"),
         (("--planner", "cruise", "--planner-options", "speed=3"), "options {'speed': 3} do not fit"),
         (("--planner", "cruise", "--planner-options", "speed"), "KEY=VALUE"),
-        (("--planner", "cruise", "--floor", "null"), "expected an arm that 'cruise' is asked"),
         ((), "--planner"),
     ],
 )

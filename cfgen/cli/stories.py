@@ -154,7 +154,7 @@ def _show_answers(summary: "ScoreSummary") -> None:
 def _show_verdicts(summary: "ScoreSummary") -> None:
     if summary.judge == "none":
         print("answers are stored, none was judged")
-    for kind, counts in (("", summary.verdicts), (" sham pairs,", summary.shams)):
+    for kind, counts in (("", summary.verdicts), (" control pairs,", summary.shams)):
         verdicts = ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in sorted(counts.items()))
         if verdicts or not (kind or summary.judge == "none"):
             print(f"{summary.judge}:{kind} {verdicts or 'no verdicts'}")

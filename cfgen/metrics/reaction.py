@@ -10,6 +10,8 @@ from cfgen.metrics.intervals import Blocks, Events, Rate, block_index, rate_of, 
 #: s to the collision; a case counts for the nearest of them, within half a second
 TIMES_S = (1.0, 2.0, 3.0, 4.0)
 _WITHIN_S = 0.5
+#: cases at a time, of fewer of which no time is told at which half is answered
+FEWEST_AT_A_TIME = 10
 
 
 #: kind of case -> whether the hazard was mentioned, and whether the plan reacted
@@ -104,7 +106,8 @@ def how_soon(
     off = value - (pooled.value or 0.0)
     low, high = (min(max((end or 0.0) + off, 0.0), 1.0) for end in (pooled.low, pooled.high))
     mean = _widened(Rate(value * len(every), len(every), value, low, high), np.nanmean(shares, axis=0))
-    return HowSoon(rates, mean, _half(times, [rates[time].value or 0.0 for time in times]))
+    enough = [time for time in times if rates[time].n >= FEWEST_AT_A_TIME]
+    return HowSoon(rates, mean, _half(enough, [rates[time].value or 0.0 for time in enough]))
 
 
 def _rate(answers: Sequence[Timed], blocks: Blocks | None) -> Rate:
@@ -120,6 +123,8 @@ def _widened(rate: Rate, draws: np.ndarray) -> Rate:
 
 def _half(times: Sequence[float], rates: Sequence[float]) -> str:
     """The time at which half is answered, by straight lines between the rates, if they cross it once."""
+    if not times:
+        return "too few cases"
     crossings = [
         a + (b - a) * (0.5 - p) / (q - p)
         for a, b, p, q in zip(times, times[1:], rates, rates[1:], strict=False)

@@ -32,6 +32,7 @@ def test_half_is_a_time_only_where_it_is_crossed_once():
     assert how_soon(answers({1.0: 1, 3.0: 6})).half == "not reached: at most 30%"
     assert how_soon(answers({2.0: 12, 3.0: 16})).half == "at least 60%"
     assert how_soon(answers({1.0: 2, 2.0: 18, 3.0: 2})).half == "crossed more than once"
+    assert how_soon(answers({1.0: 1, 3.0: 6}, n=9)).half == "too few cases"
 
 
 def test_a_time_out_of_range_counts_nowhere():
