@@ -206,7 +206,7 @@ def test_a_control_is_judged_as_if_it_were_the_answer_to_the_hazard(
     monkeypatch.setattr(sys.modules["cfgen.score"], "create_judge", lambda *_, **__: judge)
     code, text, _ = score(out, "reactive", "--arms", "hazard,rerun")
     assert code == 0
-    assert "asked: sham pairs, 5 scored" in text
+    assert "asked: control pairs, 5 scored" in text
     store = Store(out)
     assert {v.arm for v in store.verdicts("asked", "reactive")} == {"hazard", "sham_rerun"}
     answers = {(r.case_id, r.arm): r for r in store.rollouts("reactive")}
