@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from cfgen.metrics.intervals import Blocks, Difference, Events, Rate, difference, rate_of
 from cfgen.records import DIMENSIONS, Dimension, Verdict
 
+#: Begins the flag of a verdict on a case in which there is nothing to respond to.
+_NOT_DUE = "no response due"
 #: The score that counts.
 STRICT = 2
 
@@ -23,6 +25,7 @@ class SuccessRow:
         faults: cfgen broke on the answer or on the verdict.
         planner_failed: cases in ``n`` for which the planner gave no plan.
         missing: planned cases without a verdict.
+        not_due: cases in ``n`` whose original plan clears the hazard anyway: the planner has nothing to show there.
         rates: strict success per dimension.
     """
 
@@ -35,6 +38,7 @@ class SuccessRow:
     planner_failed: int
     missing: int
     faults: int
+    not_due: int
     rates: dict[str, Rate]
 
 
@@ -103,10 +107,13 @@ def success_row(
     counted = {case for hits in by_dimension.values() for case in hits}
     status: dict[str, set[str]] = defaultdict(set)
     broken: set[str] = set()
+    not_due: set[str] = set()
     for verdict in verdicts:
         status[verdict.status].add(verdict.case_id)
         if verdict.fault:
             broken.add(verdict.case_id)
+        if any(flag.startswith(_NOT_DUE) for flag in verdict.flags):
+            not_due.add(verdict.case_id)
     judged = set().union(*status.values())
     unscored = judged - counted
     return SuccessRow(
@@ -119,6 +126,7 @@ def success_row(
         planner_failed=len(status["planner_failed"]),
         faults=len((unscored & broken) - status["unknown"]),
         missing=len(set(expected) - judged),
+        not_due=len(not_due & counted),
         rates={name: rate_of(hits, blocks) for name, hits in by_dimension.items()},
     )
 

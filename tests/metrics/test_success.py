@@ -88,3 +88,10 @@ def test_no_cases_no_numbers():
     found = success_row("p", "j", "hazard", [])
     assert found.rates["overall"].percent() == "-"
     assert found.rates["overall"].interval() == "-"
+
+
+def test_cases_in_which_nothing_is_due_are_counted_apart():
+    flag = ("no response due: the original plan clears it anyway",)
+    verdicts = [verdict(case).model_copy(update={"flags": flag if case < 2 else ()}) for case in range(5)]
+    row = success_row("p", "j", "hazard", verdicts)
+    assert (row.n, row.not_due, row.rates["waypoints"].value) == (5, 2, 1.0)

@@ -332,7 +332,10 @@ def _scripted(rows: list[SuccessRow], data: ReportData, ranking: Ranking) -> Tab
     )
 
 
-_LEFT_OUT = ("excluded", "judge_failed", "planner_failed", "missing", "faults")
+_LEFT_OUT = {
+    "excluded": "excluded", "judge_failed": "judge failed", "planner_failed": "planner failed",
+    "missing": "missing", "faults": "faults", "not_due": "with no response due",
+}  # fmt: skip
 
 
 def leaderboard(
@@ -355,7 +358,7 @@ def leaderboard(
             rates = ranking[row.judge, row.planner]
             cells["false alarms %"] = _percent(rates.false_alarms)
             cells["hit rate minus false-alarm rate"] = with_interval(rates.difference)
-        counts = [(name.replace("_", " "), getattr(row, name)) for name in _LEFT_OUT]
+        counts = [(words, getattr(row, name)) for name, words in _LEFT_OUT.items()]
         cells |= {
             "N": str(row.n),
             "left out or failed": ", ".join(f"{n} {name}" for name, n in counts if n) or "-",
@@ -364,7 +367,8 @@ def leaderboard(
     note = ("" if ranking is None else _RANKED) + (
         "In brackets: 95% intervals, Wilson's of shares, Tango's of the difference. N holds scored cases and planner "
         "failures, which count as no success. Excluded: the judge could not name the change. Judge failed and missing "
-        "cases have no verdict. Faults: cfgen broke on them. A planner should beat the baselines: they look without "
+        "cases have no verdict. Faults: cfgen broke on them. No response due: the original plan clears the hazard "
+        "anyway; these count as they are scored. A planner should beat the baselines: they look without "
         "understanding, or do not look at all." + (f" Each case counts by the {samples}." if samples else "")
     )
     title = "Strict success: share of cases scored 2"
