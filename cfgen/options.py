@@ -109,7 +109,7 @@ class BuildOptions(WorkOptions):
     definition: Annotated[
         str,
         NAME_OR_PATH,
-        "A frozen benchmark, such as cfgen66-demo-v1: its own options count, and every case is held against it.",
+        "A frozen benchmark, such as cfgen66-demo-v2: its own options count, and every case is held against it.",
     ] = field(default="", converter=text_path)
     n: Annotated[Count, "Accepted cases to end with."] = 66
     seed: Annotated[int, "Seed of all that is drawn."] = 0

@@ -103,7 +103,7 @@ def export_definition(
     bench: Bench,
     out: Annotated[Place, "New .json file."],
     *,
-    name: Annotated[str, "Name of the definition, with its version, such as cfgen66-demo-v1."],
+    name: Annotated[str, "Name of the definition, with its version, such as cfgen66-demo-v2."],
 ) -> int:
     """How a finished benchmark was built and what came of it, for build --definition; returns the number of cases.
 

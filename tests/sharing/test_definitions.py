@@ -117,12 +117,12 @@ def test_a_definition_is_never_changed(frozen: Path, bench: Path, tmp_path: Path
     (tmp_path / "edited.json").write_text(text.replace('"name": "mini-v1"', '"name": "mini-v2"'))
     with pytest.raises(cfgen.StoreError, match="changed after cfgen wrote it"):
         definition(str(tmp_path / "edited.json"))
-    with pytest.raises(cfgen.InputError, match="did you mean 'cfgen66-demo-v1'"):
+    with pytest.raises(cfgen.InputError, match="did you mean 'cfgen66-demo-v2'"):
         definition("cfgen66-demo-v")
 
 
 def test_the_one_that_ships_is_over_the_scenes_that_ship():
-    made = definition("cfgen66-demo-v1")
+    made = definition("cfgen66-demo-v2")
     assert len(made.cases) == made.options["n"] == 66
     assert made.scenes == {
         path.parent.name: scene_hash(path.parent) for path in scenarios_dir().glob("scenes/*/scene.json")
