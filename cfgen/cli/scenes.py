@@ -24,10 +24,9 @@ _EXAMPLES = 3
 
 
 def register(app: App) -> None:
-    scenes = group("scenes", "List, check, show, tag, import or blur driving scenes.")
+    scenes = group("scenes", "List, check, show, import or blur driving scenes.")
     add(scenes, _list)
     add(scenes, library.check_scenes, _show_faults, name="check")
-    add(scenes, _tag)
     add(scenes, _show)
     add(scenes, library.import_scenes, _show_import, name="import")
     add(scenes, _import_pairs)
@@ -119,39 +118,6 @@ def _show_faults(
     )
     if broken:
         raise Shortfall(f"{broken} of {len(faults_of)} scenes cannot be used; the faults are above")
-    return 0
-
-
-def _tag(
-    folder: SceneFolder,
-    *,
-    perception: PerceptionName = "",
-    perception_options: PerceptionSettings = None,
-    quiet: Quiet = False,
-    strict: Strict = False,
-) -> int:
-    """Look at the front frames, for tags that --where can ask for."""
-    from cfgen.perception.registry import create_perceiver
-    from cfgen.scenes.choosing import tagged_scenes, values_of
-    from cfgen.scenes.perceived_tags import look
-    from cfgen.scenes.tags import SEEN
-
-    root = Path(folder)
-    summary = look(root, create_perceiver(perception, dict(perception_options or {})), quiet, strict)
-    scenes = tagged_scenes(root)
-    for name in sorted({name for scene in scenes for name in scene.tags if name.startswith(SEEN)}):
-        having = sum(name in scene.tags for scene in scenes)
-        print(f"{name:<16} {having:>6} scenes: {', '.join(values_of(scenes, name, at_most=6))}")
-    for name, why in summary.failed.items():
-        print(f"not looked at: {root / name}: {why}")
-    cached = summary.scenes - summary.new - len(summary.failed)
-    print(
-        f"{summary.scenes} scenes: {summary.new} looked at, {cached} known before, {len(summary.failed)} cannot be"
-    )
-    if summary.failed:
-        raise Shortfall(
-            f"{len(summary.failed)} of {summary.scenes} scenes cannot be looked at; they match no such tag"
-        )
     return 0
 
 
