@@ -131,7 +131,7 @@ def _show(
     quiet: Quiet = False,
     strict: Strict = False,
 ) -> int:
-    """Write a page with path, motion and speed of every scene."""
+    """Write a page with the path of every scene over its frames."""
     from cfgen.perception.registry import create_perceiver
     from cfgen.scenes.show import write_page
 
@@ -147,16 +147,10 @@ def _show_import(
     summary: "ImportSummary", *, source: Path, out: Path, by_reference: bool, reader: str, options: object
 ) -> int:
     from cfgen.scenes.importing import open_log, size_of
-    from cfgen.scenes.show import write_contact_sheet
 
     log = open_log(out, reader, source, dict(options or {}))  # type: ignore[call-overload]
     print(f"{summary.written} scenes written to {out}, {summary.kept} were there already")
-    sheet = log.path.with_suffix(".jpg")
-    if count := write_contact_sheet(summary.folders, sheet):
-        print(
-            f"{size_of(summary.folders) / 1e6:.1f} MB on disk; {sheet} shows {count} of {len(summary.folders)}: the "
-            "path lies on the lane where calibration and motion are right"
-        )
+    print(f"{size_of(summary.folders) / 1e6:.1f} MB on disk")
     if by_reference:
         print(
             f"{summary.linked} images link to {source}: keep it where it is; {summary.copied} lie inside "

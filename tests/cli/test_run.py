@@ -124,7 +124,8 @@ def test_who_or_what_cannot_be_scored_is_named_before_anything_is_done(tmp_path:
     }
     for planners, names in ((wrong, {}), (more, arms)):
         lines = "".join(f"  - {planner}\n" for planner in planners)
-        text = f"bench: b\nbuild: {{n: 1, controls: []}}\nplanners:\n{lines}score: {{arms: [{', '.join(['hazard', *names])}]}}\n"
+        arm_list = ", ".join(["hazard", *names])
+        text = f"bench: b\nbuild: {{n: 1, controls: []}}\nplanners:\n{lines}score: {{arms: [{arm_list}]}}\n"
         code, _, err = run("run", written(tmp_path, text))
         assert code == 2
         for i, message in enumerate(planners.values()):
