@@ -203,7 +203,6 @@ Votes = Annotated[Count | None, "Replies of each judge model to each item."]
 _RUBRIC = "What a model judge is asked: an installed rubric, or a YAML file of own wording."
 Rubric = Annotated[str | Path, _RUBRIC]
 Repeats = Annotated[Count, "Times each question is asked."]
-DryRun = Annotated[bool, "Only say what it takes."]
 
 
 @attrs.frozen(kw_only=True)

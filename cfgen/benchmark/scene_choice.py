@@ -15,7 +15,7 @@ from cfgen.core.files import read_json
 from cfgen.records import Fault
 from cfgen.records.base import Identifier
 from cfgen.records.cases import Sampling
-from cfgen.scenes.choosing import matching, perceived_by
+from cfgen.scenes.choosing import matching
 from cfgen.scenes.folder import SCENE_FILE, load_scene, scene_hash, scene_names
 
 #: Of more scenes only the ids are read before the first case; the rest of each is looked at when it is its turn.
@@ -49,7 +49,6 @@ def choose(source: Path, where: str, strict: bool, check_all: bool = False) -> C
             found=len(scenes),
             unreadable=sum(bool(scene.wrong) for scene in scenes),
             matched=len(matched),
-            seen_by=perceived_by(source, where),
         )
         names = [scene.name for scene in matched]
         if not names:

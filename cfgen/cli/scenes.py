@@ -24,10 +24,9 @@ _EXAMPLES = 3
 
 
 def register(app: App) -> None:
-    scenes = group("scenes", "List, check, show, tag, import or blur driving scenes.")
+    scenes = group("scenes", "List, check, show, import or blur driving scenes.")
     add(scenes, _list)
     add(scenes, library.check_scenes, _show_faults, name="check")
-    add(scenes, _tag)
     add(scenes, _show)
     add(scenes, library.import_scenes, _show_import, name="import")
     add(scenes, _import_pairs)
@@ -122,39 +121,6 @@ def _show_faults(
     return 0
 
 
-def _tag(
-    folder: SceneFolder,
-    *,
-    perception: PerceptionName = "",
-    perception_options: PerceptionSettings = None,
-    quiet: Quiet = False,
-    strict: Strict = False,
-) -> int:
-    """Look at the front frames, for tags that --where can ask for."""
-    from cfgen.perception.registry import create_perceiver
-    from cfgen.scenes.choosing import tagged_scenes, values_of
-    from cfgen.scenes.perceived_tags import look
-    from cfgen.scenes.tags import SEEN
-
-    root = Path(folder)
-    summary = look(root, create_perceiver(perception, dict(perception_options or {})), quiet, strict)
-    scenes = tagged_scenes(root)
-    for name in sorted({name for scene in scenes for name in scene.tags if name.startswith(SEEN)}):
-        having = sum(name in scene.tags for scene in scenes)
-        print(f"{name:<16} {having:>6} scenes: {', '.join(values_of(scenes, name, at_most=6))}")
-    for name, why in summary.failed.items():
-        print(f"not looked at: {root / name}: {why}")
-    cached = summary.scenes - summary.new - len(summary.failed)
-    print(
-        f"{summary.scenes} scenes: {summary.new} looked at, {cached} known before, {len(summary.failed)} cannot be"
-    )
-    if summary.failed:
-        raise Shortfall(
-            f"{len(summary.failed)} of {summary.scenes} scenes cannot be looked at; they match no such tag"
-        )
-    return 0
-
-
 def _show(
     folder: SceneFolder,
     *,
@@ -165,7 +131,7 @@ def _show(
     quiet: Quiet = False,
     strict: Strict = False,
 ) -> int:
-    """Write a page with path, motion and speed of every scene."""
+    """Write a page with the path of every scene over its frames."""
     from cfgen.perception.registry import create_perceiver
     from cfgen.scenes.show import write_page
 
@@ -181,16 +147,10 @@ def _show_import(
     summary: "ImportSummary", *, source: Path, out: Path, by_reference: bool, reader: str, options: object
 ) -> int:
     from cfgen.scenes.importing import open_log, size_of
-    from cfgen.scenes.show import write_contact_sheet
 
     log = open_log(out, reader, source, dict(options or {}))  # type: ignore[call-overload]
     print(f"{summary.written} scenes written to {out}, {summary.kept} were there already")
-    sheet = log.path.with_suffix(".jpg")
-    if count := write_contact_sheet(summary.folders, sheet):
-        print(
-            f"{size_of(summary.folders) / 1e6:.1f} MB on disk; {sheet} shows {count} of {len(summary.folders)}: the "
-            "path lies on the lane where calibration and motion are right"
-        )
+    print(f"{size_of(summary.folders) / 1e6:.1f} MB on disk")
     if by_reference:
         print(
             f"{summary.linked} images link to {source}: keep it where it is; {summary.copied} lie inside "

@@ -12,7 +12,6 @@ from cfgen.cli.parsing import add, group
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.options import Bench, NewFolder, Place, Quiet
 from cfgen.core.sanitize import visible
-from cfgen.options import DryRun
 
 if TYPE_CHECKING:
     from cfgen.benchmark.verifying import Verification
@@ -206,16 +205,11 @@ def _show_try(trial: "Tried") -> int:
     return 0 if trial.before.plan and trial.after.plan else 1
 
 
-def _run(
-    file: Annotated[Place, "experiment.yaml"],
-    *,
-    dry_run: DryRun = False,
-    quiet: Quiet = False,
-) -> int:
-    """Build, score, judge and report as one file says; says first what it takes: calls, money, time, disk."""
-    from cfgen.library.run_experiment import carry_out
+def _run(file: Annotated[Place, "experiment.yaml"], *, quiet: Quiet = False) -> int:
+    """Build, score, judge and report as one file says."""
+    from cfgen.library.run_experiment import run as run_experiment
 
-    outcome = carry_out(Path(file), dry_run, quiet, lambda estimate: print(estimate, flush=True))
+    outcome = run_experiment(file, quiet=quiet)
     for run in outcome.runs:
         print(run)
     if outcome.report:

@@ -39,26 +39,6 @@ def relative(a: ArrayLike, b: ArrayLike) -> Array:
     return np.stack([c * dx + s * dy, -s * dx + c * dy, b[..., 2] - a[..., 2]], axis=-1)
 
 
-def inverse(a: ArrayLike) -> Array:
-    """The origin seen from pose a."""
-    a = np.asarray(a, float)
-    return relative(a, np.zeros_like(a))
-
-
-def to_world(pose: ArrayLike, xy: ArrayLike) -> Array:
-    """Points (N, 2) given in the frame of ``pose``, in the frame that pose is given in."""
-    x, y, theta = np.asarray(pose, float)
-    c, s = np.cos(theta), np.sin(theta)
-    return np.asarray(xy, float).reshape(-1, 2) @ np.array([[c, s], [-s, c]]) + (x, y)
-
-
-def to_local(pose: ArrayLike, xy: ArrayLike) -> Array:
-    """Points (N, 2) seen from ``pose``."""
-    x, y, theta = np.asarray(pose, float)
-    c, s = np.cos(theta), np.sin(theta)
-    return (np.asarray(xy, float).reshape(-1, 2) - (x, y)) @ np.array([[c, -s], [s, c]])
-
-
 def along_arc(a: ArrayLike, b: ArrayLike, fraction: ArrayLike) -> Array:
     """The pose after ``fraction`` of the constant twist (a circular arc, or a line) that leads from a to b.
 

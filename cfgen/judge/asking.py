@@ -83,7 +83,7 @@ class Asking:
                     broke(item, error)
                 count += 1
 
-        # a batch job takes more than may be under way otherwise
+        # a model may take more questions in one go than may be under way otherwise
         concurrency = max(2 * self.limits.concurrency, *(m.at_once or 0 for m in models), 0)
         async with self.client:
             with ThreadPoolExecutor(max(2, min(8, default_jobs())), "render") as self._pool:

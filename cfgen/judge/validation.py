@@ -7,7 +7,7 @@ Only free answers that nothing was tuned on make it tested.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -304,17 +304,23 @@ def summarize(
         fewest_kinds=min(per_case.values(), default=0),
         free=sum(p.free is not None for p in probes),
         kinds=_kinds(probes, answers, left_out),
-        accuracy={
-            d: sum(o.counts["right"] for o in outcomes) / judged
-            for d, outcomes in by_dimension.items()
-            if (judged := sum(not o.unjudged for o in outcomes))
-        },
+        accuracy=_accuracy(by_dimension),
         agreement={d: _agreement(outcomes) for d, outcomes in by_dimension.items()},
         unknown_found=sum(v is not None and v.status == "unknown" for v in blank) / len(blank)
         if blank
         else None,
         misses=_misses(probes, verdicts, answers),
     )
+
+
+def _accuracy(by_dimension: Mapping[Dimension, Sequence[KnownScore]]) -> dict[Dimension, float]:
+    """Share of the scores that were judged which are right; no entry where none was."""
+    judged = {d: [o for o in outcomes if not o.unjudged] for d, outcomes in by_dimension.items()}
+    return {
+        d: sum(o.counts["right"] for o in outcomes) / len(outcomes)
+        for d, outcomes in judged.items()
+        if outcomes
+    }
 
 
 def _kinds(

@@ -37,16 +37,6 @@ class JudgePart(_ExperimentPart):
     rubric: str = DEFAULT_RUBRIC
 
 
-class Guess(_ExperimentPart):
-    """What cfgen cannot know: seconds for one picture of a generative inpainter, one answer of a planner, one reply of
-    a judge's model; dollars for one answer of a planner that is paid for."""
-
-    picture_s: float | None = Field(default=None, gt=0)
-    answer_s: float | None = Field(default=None, gt=0)
-    reply_s: float | None = Field(default=None, gt=0)
-    answer_usd: float | None = Field(default=None, ge=0)
-
-
 class _ExperimentFile(_ExperimentPart):
     bench: str
     build: dict[str, Any]
@@ -54,7 +44,6 @@ class _ExperimentFile(_ExperimentPart):
     judges: list[JudgePart] = Field(default=[JudgePart(judge="offline")], min_length=1)
     score: dict[str, Any] = Field(default_factory=dict)
     report: dict[str, Any] = Field(default_factory=dict)
-    estimate: Guess = Guess()
 
 
 #: what the sections 'planners' and 'judges' say, and what no section does
@@ -79,7 +68,6 @@ class Experiment:
     report: ReportOptions
     planners: tuple[PlannerPart, ...]
     judges: tuple[JudgePart, ...]
-    estimate: Guess
 
     @classmethod
     def read(cls, file: Path) -> Self:
@@ -133,7 +121,6 @@ class Experiment:
                 j.model_copy(update={"rubric": str(there(j.rubric))}) if is_file(j.rubric) else j
                 for j in parts.judges
             ),
-            parts.estimate,
         )
 
     def pair(self, planner: PlannerPart, judge: JudgePart) -> ScoreOptions:

@@ -1,4 +1,4 @@
-"""Carrying out an experiment: what it takes, what would be refused, and then build, score, judge and report."""
+"""Carrying out an experiment: what would be refused, and then build, score, judge and report."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,13 +14,10 @@ from cfgen.core.errors import CfgenError, InputError, Shortfall, StoreError, did
 from cfgen.core.files import told
 from cfgen.core.network import Network, limited
 from cfgen.core.options import Place, Quiet, checked
-from cfgen.judge.protocol import Judge
-from cfgen.judge.registry import create_judge, make_judge
+from cfgen.judge.registry import create_judge
 from cfgen.library import report
 from cfgen.library.benchmark import Benchmark, Run
-from cfgen.library.estimate import Estimate, estimate
 from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
-from cfgen.options import DryRun
 from cfgen.planners.check import check_planner
 from cfgen.report import Report, check_target_beside, default_target
 from cfgen.score import score
@@ -28,21 +25,18 @@ from cfgen.score import score
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """What an experiment takes and what came of it; after a dry run the estimate alone.
+    """What came of an experiment.
 
     Attributes:
         shortfalls: what fell short or could not be done, in words; the rest was done.
     """
 
-    estimate: Estimate
-    bench: Benchmark | None = None
-    runs: tuple[Run, ...] = ()
-    report: Report | None = None
-    shortfalls: tuple[str, ...] = ()
+    bench: Benchmark
+    runs: tuple[Run, ...]
+    report: Report | None
+    shortfalls: tuple[str, ...]
 
     def __repr__(self) -> str:
-        if self.bench is None:
-            return f"ExperimentResult of a dry run: {self.estimate!r}"
         short = f", fell short: {'; '.join(self.shortfalls)}" if self.shortfalls else ""
         return f"ExperimentResult({self.bench!r}, {len(self.runs)} runs{short})"
 
@@ -51,29 +45,18 @@ class ExperimentResult:
 def run(
     file: Annotated[Place, "experiment.yaml"],
     *,
-    dry_run: DryRun = False,
     quiet: Quiet = False,
 ) -> ExperimentResult:
-    """Build, score, judge and report as one file says; says first what it takes: calls, money, time, disk.
+    """Build, score, judge and report as one file says; each step goes on where it was interrupted.
 
     Raises:
         InputError: a field of the file is wrong or missing, or somebody in it cannot do what is asked; names each.
 
     >>> cfgen.run("experiment.yaml")  # doctest: +SKIP
     """
-    return carry_out(Path(file), dry_run, quiet)
-
-
-def carry_out(
-    file: Path, dry_run: bool, quiet: bool, told_before: Callable[[Estimate], None] = lambda _: None
-) -> ExperimentResult:
-    """See :func:`run`. Each step goes on where it was interrupted; ``told_before`` gets the estimate first."""
+    file = Path(file)
     experiment = Experiment.read(file)
-    check(file, experiment, ready=not dry_run)
-    expected = estimate(experiment)
-    told_before(expected)
-    if dry_run:
-        return ExperimentResult(expected)
+    check(file, experiment)
     build(attrs.evolve(experiment.build, quiet=quiet))
     bench = Benchmark(experiment.bench)
     shortfalls = [bench.shortfall] if bench.shortfall else []
@@ -86,38 +69,34 @@ def carry_out(
             except (CfgenError, Shortfall) as error:  # one planner or judge; the others go on
                 shortfalls.append(f"{planner.name or planner.planner} under {judge.judge}: {error}")
     written = report(**attrs.asdict(experiment.report, recurse=False)) if runs else None
-    return ExperimentResult(expected, bench, tuple(runs), written, tuple(shortfalls))
+    return ExperimentResult(bench, tuple(runs), written, tuple(shortfalls))
 
 
 # --- what would be refused ------------------------------------------------------------------------------
 
 
-def check(file: Path, experiment: Experiment, ready: bool) -> None:
+def check(file: Path, experiment: Experiment) -> None:
     """Refuse before anything is done what would be refused on the way, all of it at once.
-
-    Args:
-        ready: also what only stands in the way of doing it now: a missing key or package of a judge.
 
     Raises:
         InputError: names each field.
     """
-    if faults := list(_faults(experiment, ready)):
+    if faults := list(_faults(experiment)):
         raise InputError(f"{file}: {told(faults)}")
 
 
-def _faults(experiment: Experiment, ready: bool) -> Iterator[str]:
+def _faults(experiment: Experiment) -> Iterator[str]:
     yield from _arms(experiment)
-    yield from _fault("build", lambda: check_build(attrs.evolve(experiment.build, quiet=True), ready))
+    yield from _fault("build", lambda: check_build(attrs.evolve(experiment.build, quiet=True)))
     out = experiment.report.out or default_target(experiment.bench)
     yield from _fault("report.out", lambda: check_target_beside(out, experiment.bench))
-    make = create_judge if ready else make_judge
     with limited(Network(experiment.score.offline, experiment.score.allow_hosts)):
         names: dict[str, int] = {}
         for i, planner in enumerate(experiment.planners):
             yield from _fault(f"planners.{i}", partial(_check_planner, experiment, planner, i, names))
         names = {}
         for i, judge in enumerate(experiment.judges):
-            yield from _fault(f"judges.{i}", partial(_check_judge, experiment, judge, i, names, make))
+            yield from _fault(f"judges.{i}", partial(_check_judge, experiment, judge, i, names))
 
 
 def _fault(where: str, work: Callable[[], None]) -> Iterator[str]:
@@ -150,11 +129,9 @@ def _check_planner(experiment: Experiment, planner: PlannerPart, index: int, nam
     _check_unique(name, index, names, "planners", "name: ...")
 
 
-def _check_judge(
-    experiment: Experiment, judge: JudgePart, index: int, names: dict[str, int], make: Callable[..., Judge]
-) -> None:
+def _check_judge(experiment: Experiment, judge: JudgePart, index: int, names: dict[str, int]) -> None:
     options = experiment.pair(experiment.planners[0], judge)
-    name = make(options.judge, None, options.rubric, **options.judge_settings).name
+    name = create_judge(options.judge, None, options.rubric, **options.judge_settings).name
     _check_unique(name, index, names, "judges", "options: {name: ...}")
 
 

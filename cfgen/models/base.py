@@ -134,13 +134,6 @@ class EmptyReplyError(ModelError):
         super().__init__("transient", "the model gave an empty reply", most=USELESS_TRIES)
 
 
-class JobEndedError(ModelError):
-    """A batch job that failed or was cancelled as a whole: none of its questions is at fault."""
-
-    def __init__(self, name: str, state: str, why: str) -> None:
-        super().__init__("bad", f"batch job {name} ended as {state}" + (f": {why}" if why else ""))
-
-
 def kind_of_status(code: int) -> Literal["rate", "transient", "bad", "fatal"]:
     """How to go on after an HTTP error."""
     if code == 429:

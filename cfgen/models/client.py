@@ -1,7 +1,6 @@
 """The one way to call a model: cache, rate, retries, budget, ledger and network limits around every call."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,6 @@ from cfgen.core.files import read_json, write_bytes
 from cfgen.core.hashing import canonical_json, hash_json
 from cfgen.core.network import current
 from cfgen.models.base import Ask, EmptyReplyError, Model, ModelError, Picture, Reply
-from cfgen.models.batcher import Batcher
 from cfgen.models.limits import BudgetSpentError, Ledger, Limits, Meter, with_retries
 
 #: Questions in a row without an answer after which a service is given up: fewer end a run for a hiccup, more let one
@@ -40,18 +38,14 @@ class Client:
         self, owner: str, limits: Limits, account: str = "", raised_by: str = "max_usd or max_requests"
     ) -> None:
         self.owner, self.account, self._raised_by = owner, account, raised_by
-        # a batch job is one request to the service, however many questions it holds
-        self.limits = replace(limits, rpm=0.0, tpm=0.0) if limits.batch else limits
+        self.limits = limits
         folder = Path(limits.cache) if limits.cache else None
         self.replies, self.ledger = Replies(folder), Ledger(folder, account)
         self.meter = Meter(self.limits, owner)
-        self.meter.owed = self._owed
         self.meter.others = lambda: self.ledger.of_others(limits)
         #: questions in a row that no try got an answer to, for the service's fault
         self._unanswered = 0
         self.pictures = 0
-        #: hashes of the questions that somebody waits for
-        self._wanted: Counter[str] = Counter()
         if before := self.ledger.total():
             self.pictures = before.images
             self.meter.resume(before, self.ledger.usd(limits))
@@ -134,7 +128,6 @@ class Client:
             return cached.reply
         await self.open(model)
         log: Calls = [] if calls is None else calls
-        self._wanted[ask.hash] += 1
         try:
             reply = await with_retries(
                 lambda: self._call(model, ask, prices or self.limits, log, note or {}), self.meter
@@ -144,8 +137,6 @@ class Client:
                 raise SetupError(f"{self.owner}: {error}") from None
             self._count_unanswered(error)
             raise
-        finally:
-            self._wanted[ask.hash] -= 1
         self._unanswered = 0
         if cacheable and reply.finish == "complete" and fits(reply.text):
             self.replies.put(key, reply, log)
@@ -164,11 +155,6 @@ class Client:
                 f"{self.owner}: {self._unanswered} questions in a row got no answer, after {self.limits.retries + 1} "
                 f"tries each, the last: {error}; what is done is kept: run the same command once the service works"
             ) from None
-
-    def _owed(self) -> int:
-        """Questions in batch jobs of earlier runs that are not asked again now."""
-        sent = (ask for model in self._opened if isinstance(model, Batcher) for ask in model.sent())
-        return sum(not self._wanted[ask] for ask in sent)
 
     def broke(self, after: str = "") -> str:
         """What to say when the budget is spent. ``after``: what was done with it."""

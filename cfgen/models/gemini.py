@@ -1,13 +1,9 @@
-"""Google's Gemini models through google-genai, one request at a time or as batch jobs."""
+"""Google's Gemini models through google-genai."""
 
-import json
 import logging
 import os
-import tempfile
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import InputError, MissingExtraError, SetupError
@@ -15,7 +11,6 @@ from cfgen.core.network import host_of
 from cfgen.models.base import (
     Ask,
     Form,
-    JobEndedError,
     ModelError,
     Picture,
     Reply,
@@ -34,7 +29,7 @@ _REPLACED = "-"
 
 
 class Gemini:
-    """Google's Gemini, held to a JSON schema: model=NAME [thinking=low] [batch=true].
+    """Google's Gemini, held to a JSON schema: model=NAME [thinking=low].
 
     Sampling parameters are left alone: current models ignore them, so votes differ and are worth taking.
 
@@ -72,8 +67,6 @@ class Gemini:
         self.check()
         from google import genai
 
-        # the SDK knows fewer states than the service reports
-        warnings.filterwarnings("ignore", message=".* is not a valid JobState")
         options = genai.types.HttpOptions(
             base_url=self._base_url or None, timeout=int(self._timeout_s * 1000)
         )
@@ -96,68 +89,6 @@ class Gemini:
     async def close(self) -> None:
         if self._client is not None:
             await self._client.aio.aclose()
-
-    # --- batch jobs ---------------------------------------------------------------------------------------
-
-    async def submit(self, asks: Sequence[Ask]) -> str:
-        """Start a job with the questions, sent as a file; returns its name."""
-        rows = ({"key": str(i), "request": self._request(a)} for i, a in enumerate(asks))
-        try:
-            job = await self._client.aio.batches.create(model=self.id, src=await self._upload(rows))
-        except Exception as error:
-            raise self._fault(error) from None
-        return str(job.name)
-
-    async def _upload(self, rows: Iterable[Mapping[str, Any]]) -> str:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "asks.jsonl"
-            with path.open("w") as out:
-                out.writelines(json.dumps(row) + "\n" for row in rows)
-            sent = await self._client.aio.files.upload(file=path, config={"mime_type": "application/jsonl"})
-        return str(sent.name)
-
-    async def collect(self, name: str, count: int) -> list[Reply | ModelError] | None:
-        """What the job has brought, in the order of its questions; None while it runs.
-
-        Raises:
-            JobEndedError: it failed as a whole. ModelError: it cannot be reached.
-        """
-        try:
-            job = await self._client.aio.batches.get(name=name)
-            state = str(getattr(job.state, "name", job.state) or "").rpartition("STATE_")[2]
-            if state in ("FAILED", "CANCELLED"):
-                raise JobEndedError(name, state, str(job.error.message) if job.error else "")
-            if state not in ("SUCCEEDED", "PARTIALLY_SUCCEEDED", "EXPIRED"):
-                return None
-            rows = await self._rows(job.dest)
-        except ModelError:
-            raise
-        except Exception as error:
-            raise self._fault(error) from None
-        missing = ModelError(
-            "transient", f"batch job {name} ended ({state}) without an answer to this question"
-        )
-        results: list[Reply | ModelError] = [missing] * count
-        for index, row in rows:
-            if 0 <= index < count:
-                results[index] = self._answer(row)
-        return results
-
-    async def _rows(self, dest: Any) -> list[tuple[int, Any]]:
-        """Number and content of every row that a job has written and that can be read."""
-        if dest is None:
-            return []
-        data = await self._client.aio.files.download(file=dest.file_name) if dest.file_name else b""
-        return [parsed for line in data.splitlines() if (parsed := _row(line)) is not None]
-
-    def _answer(self, row: Any) -> Reply | ModelError:
-        if row.response is not None:
-            return self._reply(row.response)
-        code = int(getattr(row.error, "code", None) or 500)
-        # batch rows carry RPC codes: 8 is exhausted, 13 and 14 internal and unavailable
-        status = {3: 400, 8: 429, 13: 500, 14: 503}.get(code, code)
-        message = self._without_key(str(getattr(row.error, "message", "")))
-        return ModelError(kind_of_status(status), f"Gemini: {message[:200]}")
 
     def _reply(self, response: Any) -> Reply:
         return reply_of(response)
@@ -215,23 +146,6 @@ def _asked_delay(error: Any) -> float | None:
             except ValueError:
                 return None
     return None
-
-
-def _row(line: bytes) -> tuple[int, Any] | None:
-    """Number and content of one line; None where it is damaged: its question counts as not answered."""
-    try:
-        row = json.loads(line.decode("utf-8", "replace"))
-        content = {name: row[name] for name in ("response", "error") if name in row}
-        if "error" in content:  # of its other fields the SDK knows none
-            content["error"] = {name: content["error"].get(name) for name in ("code", "message")}
-        return _place(row["key"]), _types().InlinedResponse.model_validate(content)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-
-
-def _place(key: Any) -> int:
-    """The number of a question; -1, which is none, where it cannot be read."""
-    return int(key) if str(key).isdecimal() else -1
 
 
 def reply_of(response: Any) -> Reply:

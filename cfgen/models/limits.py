@@ -39,7 +39,6 @@ class Limits:
         max_requests, max_usd: stop cleanly when so much is spent, over all runs that share ``cache``.
         usd_in, usd_out: price of a million input and output tokens. usd_image: of one picture made.
         cache: folder of replies that need not be asked for again; "" for none.
-        batch: ask everything as batch jobs of up to batch_size questions, where the model can; poll_s between looks.
     """
 
     votes: PositiveInt = 1
@@ -53,9 +52,6 @@ class Limits:
     usd_out: NonNegativeFloat = 0.0
     usd_image: NonNegativeFloat = 0.0
     cache: str = ""
-    batch: bool = False
-    batch_size: PositiveInt = 500
-    poll_s: NonNegativeFloat = 30.0
 
     @classmethod
     def of(cls, options: dict[str, Any], of: str = "judge", further: Iterable[str] = ()) -> Self:
@@ -98,8 +94,6 @@ class Meter:
 
     def __init__(self, limits: Limits, owner: str = "") -> None:
         self.limits, self.owner = limits, owner
-        #: how many questions an earlier run sent that are not answered yet: they are paid for once they are
-        self.owed: Callable[[], int] = lambda: 0
         #: requests and dollars of other commands that share the budget, since this one began
         self.others: Callable[[], tuple[int, float]] = lambda: (0, 0.0)
         self._told = -_TELL_S
@@ -139,7 +133,7 @@ class Meter:
             BudgetSpentError: the budget leaves no further request.
         """
         limits = self.limits
-        while limits.max_usd and self._under_way and not (self._priced or limits.batch):
+        while limits.max_usd and self._under_way and not self._priced:
             await asyncio.sleep(_PRICE_POLL_S)
         if limits.max_requests and self.requests + self.others()[0] >= limits.max_requests:
             raise BudgetSpentError(f"{self.requests} requests")
@@ -186,11 +180,7 @@ class Meter:
     def _affordable(self) -> bool:
         """Whether the budget covers what is under way and, as far as its price is known, one request more."""
         budget, image_price = self.limits.max_usd, self.limits.usd_image
-        committed = (
-            self.usd
-            + self.others()[1]
-            + (self._under_way + self.owed()) * max(self._typical_usd(), image_price)
-        )
+        committed = self.usd + self.others()[1] + self._under_way * max(self._typical_usd(), image_price)
         return committed < budget and committed + image_price <= budget + 1e-9
 
     def _typical_usd(self) -> float:

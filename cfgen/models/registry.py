@@ -4,10 +4,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from cfgen.core.errors import InputError
 from cfgen.core.registry import Extra, Registry
 from cfgen.models.base import Model
-from cfgen.models.batcher import Batcher
 from cfgen.models.limits import Limits
 
 #: A factory takes the provider's own options and returns a :class:`cfgen.models.base.Model`.
@@ -45,10 +43,4 @@ def create_model(
     rest = {"cache": cache, **{name: value for name, value in options.items() if name not in takes}}
     limits = Limits.of(rest, owner, takes)
     model: Any = MODELS.create(provider, own)
-    if not limits.batch:
-        return model, limits
-    if not hasattr(model, "submit"):
-        raise InputError(
-            f"{owner} option 'batch': model provider '{provider}' takes no batch jobs; leave it out"
-        )
-    return Batcher(model, limits.batch_size, limits.poll_s, limits.cache), limits
+    return model, limits

@@ -103,8 +103,21 @@ class RetryingPlanner:
         Raises:
             PlannerGoneError: it cannot be reached, and could not be for some minutes.
         """
+        answers, before = self._asked_again(observations)
+        mended = any(_kind(answer) not in TRANSIENT for answer in answers)
+        self._unmended = 0 if mended else self._unmended + 1
+        if self._stopped.is_set():
+            return [None if isinstance(answer, PlanFaultError | Fault) else answer for answer in answers]
+        gone = [i for i, answer in enumerate(answers) if _kind(answer) == "unreachable"]
+        if gone:
+            raise PlannerGoneError(
+                str(answers[gone[0]]), [before[i] if i in gone else a for i, a in enumerate(answers)]
+            )
+        return list(answers)
+
+    def _asked_again(self, observations: Sequence[Observation]) -> tuple[list[Answer], list[Answer | None]]:
+        """The last answer to each question, and the failure before the planner was gone, which counts."""
         answers = self._timed_answers(observations)
-        #: of each question the failure before the planner was gone, which counts
         before: list[Answer | None] = [None] * len(answers)
         tries = list(self._pauses) if self._unmended < PATIENCE.hopeless_after else []
         waits = self._pauses * PATIENCE.rounds
@@ -120,16 +133,7 @@ class RetryingPlanner:
                 break
             for i, answer in zip(failed, self._timed_answers([observations[i] for i in failed]), strict=True):
                 answers[i] = answer
-        mended = any(_kind(answer) not in TRANSIENT for answer in answers)
-        self._unmended = 0 if mended else self._unmended + 1
-        if self._stopped.is_set():
-            return [None if isinstance(answer, PlanFaultError | Fault) else answer for answer in answers]
-        gone = [i for i, answer in enumerate(answers) if _kind(answer) == "unreachable"]
-        if gone:
-            raise PlannerGoneError(
-                str(answers[gone[0]]), [before[i] if i in gone else a for i, a in enumerate(answers)]
-            )
-        return list(answers)
+        return answers, before
 
     def _timed_answers(self, observations: Sequence[Observation]) -> list[Answer]:
         start = time.perf_counter()

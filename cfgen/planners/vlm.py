@@ -87,7 +87,7 @@ class Vlm:
         prompt: in place of cfgen's own, with the ``parser`` of what comes back.
 
     Raises:
-        InputError: ``limits`` ask for batch jobs. CfgenError: the model cannot be asked.
+        CfgenError: the model cannot be asked.
     """
 
     def __init__(
@@ -98,10 +98,6 @@ class Vlm:
         prompt: Prompt | None = None,
         parser: Parser = papers,
     ) -> None:
-        if limits.batch:
-            raise InputError(
-                "planner option 'batch': a planner is asked at once, not by batch jobs; leave it out"
-            )
         self._model, self._prompt, self._parser = model, prompt, parser
         self._client = Client(f"planner '{model.id}'", limits, f"planner {model.id}")
         self._at_once = model.at_once or limits.concurrency

@@ -18,8 +18,6 @@ class Sampling(Record):
     found: Count
     unreadable: Count = 0
     matched: Count
-    #: where a condition asks for what frames show: the perceiver that looked, and a hash of its identity
-    seen_by: str = ""
 
 
 # --- cases -------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from cfgen.core.files import decode_image, file_bytes, png_bytes
 from cfgen.core.hashing import hash_bytes
 from cfgen.core.progress import Progress
 from cfgen.core.registry import Registry
-from cfgen.perception.box_network import BoxNetwork, inside, one_of_each
+from cfgen.perception.box_network import inside, one_of_each
 from cfgen.perception.onnx_network import read_file, silent
 from cfgen.perception.road_users import RoadUserNetwork
 from cfgen.perception.view import BoxPx, Thing
@@ -41,7 +41,6 @@ ANONYMIZERS = Registry(
     {
         "coarse": "cfgen.scenes.anonymize:Coarse",
         "yunet": "cfgen.scenes.anonymize:YuNet",
-        "boxes": "cfgen.scenes.anonymize:FacesAndPlates",
     },
 )
 
@@ -181,7 +180,7 @@ def anonymize_scenes(source: Path, out: Path, by: Anonymizer, quiet: bool = Fals
     return count
 
 
-# --- who finds faces and plates: rules on people and vehicles, YuNet, or a network of one's own ---
+# --- who finds faces and plates: rules on people and vehicles, or YuNet ---
 
 #: a false alarm costs a blurred spot, a miss a person's face
 _LEAST, _LEAST_VEHICLE = 0.35, 0.5
@@ -262,32 +261,6 @@ class YuNet:
             (inside((x / scale, y / scale, (x + w) / scale, (y + h) / scale), image.shape), score)
             for x, y, w, h, score in rows
         ]
-
-
-class FacesAndPlates:
-    """A network of one's own with the head of YOLOX or FastestDet whose classes are face and plate, in this order.
-
-    Options: path (ONNX file), side (of its input, pixels), score (least, default 0.35).
-    """
-
-    name = "boxes"
-
-    def __init__(self, path: str, side: int = 0, score: float = _LEAST) -> None:
-        what, advice = "anonymizer 'boxes'", "give path=FILE with the classes face and plate"
-        data = read_file(Path(path), what, advice)
-        self._net, self._score = BoxNetwork(what, data, advice, side), float(score)
-        if self._net.classes != 2:
-            raise InputError(
-                f"{what}: {path}: expected 2 classes (face, plate), found {self._net.classes}; {advice}"
-            )
-        self.identity: Mapping[str, Any] = {"boxes_by": hash_bytes(data), "score": self._score}
-
-    def find(self, image: np.ndarray) -> Sequence[Private]:
-        detections = self._net.look(image, self._score)
-        order = np.argsort(-detections.score, kind="stable")
-        boxes = [inside(tuple(detections.box[i].tolist()), image.shape) for i in order]
-        kinds = [("face", "plate")[int(detections.kind[i])] for i in order]
-        return [Private(kinds[i], boxes[i]) for i in one_of_each(boxes)]
 
 
 def _heads(things: Sequence[Thing]) -> list[Private]:

@@ -18,8 +18,7 @@ from typing import Any
 from cfgen.core.disk_backed import indexed
 from cfgen.core.errors import InputError, did_you_mean
 from cfgen.scenes.folder import SCENE_FILE, find_scenes
-from cfgen.scenes.perceived_tags import SeenTags
-from cfgen.scenes.tags import SEEN, SEEN_BY, Tags, Value, tags_of
+from cfgen.scenes.tags import Tags, Value, tags_of
 
 _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt,
@@ -28,8 +27,6 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.GtE: operator.ge,
 }
 _HOW = "write like speed > 5 and road == 'junction', light in ('dusk', 'night') or not rain"
-_LOOK = "what frames show is looked for by cfgen scenes tag DIR"
-_LONGEST = 2000
 _Test = Callable[[Mapping[str, Value]], bool]
 
 
@@ -55,8 +52,6 @@ class Condition:
         """
         for name in sorted(self.names - set(tags)):
             near = did_you_mean(name, tags)
-            if name.startswith(SEEN) and SEEN not in near:
-                near = f"; {_LOOK}"
             raise InputError(
                 f"'{self.text}': no scene has a tag '{name}'{near}; "
                 f"there are: {', '.join(sorted(filter(_can_be_asked, tags)))}"
@@ -74,8 +69,6 @@ def condition(text: str) -> Condition:
     """
     text = text.strip()
     try:
-        if len(text) > _LONGEST:
-            raise ValueError("is longer than 2,000 characters")
         tree = ast.parse(text, mode="eval").body
         test = _test(tree, text)
     except SyntaxError as error:
@@ -200,11 +193,7 @@ def tagged_scenes(folder: Path) -> list[Tagged]:
     tags_of = indexed(folder, _KIND, _found(str(folder)), learn)
     if not tags_of:
         find_scenes(folder)
-    perceived = SeenTags.read(folder)
-    return [
-        Tagged(folder, name, perceived.of(name) | tags, wrong)
-        for name, (tags, wrong) in sorted(tags_of.items())
-    ]
+    return [Tagged(folder, name, tags, wrong) for name, (tags, wrong) in sorted(tags_of.items())]
 
 
 def _found(root: str, below: str = "") -> Iterator[tuple[str, str]]:
@@ -235,16 +224,6 @@ def _look(folder: Path) -> tuple[Tags, str]:
             {},
             f"{path}: cannot be read for its tags ({type(error).__name__}: {error}); try cfgen scenes check",
         )
-
-
-def values_of(scenes: list[Tagged], name: str, at_most: int = 8) -> list[str]:
-    """Values that a tag has, the commonest first."""
-    counts: dict[str, int] = {}
-    for scene in scenes:
-        value = scene.tags.get(name)
-        for element in value if isinstance(value, list) else [] if value is None else [value]:
-            counts[str(element)] = counts.get(str(element), 0) + 1
-    return sorted(counts, key=lambda value: (-counts[value], value))[:at_most]
 
 
 def known_tags(scenes: list[Tagged]) -> set[str]:
@@ -281,8 +260,7 @@ def matching(folder: Path, where: str) -> tuple[list[Tagged], list[Tagged]]:
 def _asked(text: str, scenes: list[Tagged]) -> Condition:
     """
     Raises:
-        InputError: no condition, a tag that no scene has, or one of what frames show where some were
-            not looked at.
+        InputError: no condition, or a tag that no scene has.
     """
     tags = known_tags(scenes)
     try:
@@ -290,16 +268,4 @@ def _asked(text: str, scenes: list[Tagged]) -> Condition:
         parsed.check(tags)
     except InputError as error:
         raise InputError(f"--where {error}") from error
-    missing = [scene for scene in scenes if not scene.wrong and SEEN_BY not in scene.tags]
-    if missing and any(name.startswith(SEEN) for name in parsed.names):
-        raise InputError(
-            f"--where '{text}': {len(missing)} of {len(scenes)} scenes were not looked at since they are as they are, "
-            f"such as {missing[0].folder}; run: cfgen scenes tag {missing[0].root}"
-        )
     return parsed
-
-
-def perceived_by(folder: Path, where: str) -> str:
-    """Who looked at the frames, where a condition asks for what they show; else ""."""
-    asks = any(name.startswith(SEEN) for name in condition(where).names)
-    return SeenTags.read(folder).who if asks else ""

@@ -93,10 +93,6 @@ class ShowSettings:
     #: of the page: width of front frames and of the others, px
     frame_px: int = 960
     thumb_px: int = 320
-    #: of the contact sheet: at most so many tiles, spread evenly; how many beside each other; width of one, px
-    tiles: int = 24
-    tiles_across: int = 4
-    tile_px: int = 400
 
 
 CHECK = CheckSettings()

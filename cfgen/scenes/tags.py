@@ -7,8 +7,6 @@ from typing import Any
 #: A tag's value; a list has several at once, such as a road that is a junction and a crossing.
 Value = str | float | bool | list[str]
 Tags = dict[str, Value]
-#: Begins the names of tags that perception gives, and the one of them that every scene has that was looked at.
-SEEN, SEEN_BY = "seen_", "seen_by"
 
 _TEXTS = ("source", "license", "timestamp", "camera")
 _NO_TAGS = ("scene_id", "schema_version", "image", "columns", "dt", "tags", "speed_t0", *_TEXTS)

@@ -1,4 +1,4 @@
-"""A whole experiment from one file: what it takes is said first, and it goes on where it was."""
+"""A whole experiment from one file: what cannot work is refused first, and it goes on where it was."""
 
 from pathlib import Path
 
@@ -17,23 +17,6 @@ planners:
 report: {out: out/page, panels: 1}
 """
 
-LARGE = """
-bench: bench
-build:
-  n: 66
-  controls: [null, nuisance]
-  inpainter: nano-banana
-  inpainter_options: {usd_image: 0.04}
-planners:
-  - "tests.planners.bad_planners:Good"
-  - {planner: gemini, options: {model: g}}
-judges:
-  - offline
-  - {judge: openai, options: {model: gpt, usd_in: 2.0, usd_out: 8.0, rpm: 60}, votes: 3}
-score: {arms: [hazard, rerun, null, nuisance], repeats: 2}
-estimate: {answer_s: 0.5}
-"""
-
 
 def written(folder: Path, text: str) -> Path:
     file = folder / "experiment.yaml"
@@ -45,13 +28,9 @@ def written(folder: Path, text: str) -> Path:
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of an experiment that ran."""
     file = written(tmp_path_factory.mktemp("experiment"), SMALL)
-    code, text, err = run("run", file, "--dry-run")
-    assert (code, err) == (0, "")
-    assert "| careful | 4 | 0 | 0.00 |" in text  # two cases, original and hazard
-    assert list(file.parent.iterdir()) == [file]
     code, text, err = run("run", file, "--quiet")
     assert code == 0, err
-    assert text.index("What is left to do") < text.index("Strict success")
+    assert "Strict success" in text
     return file
 
 
@@ -70,7 +49,6 @@ def test_a_second_time_nothing_is_done_again(done: Path):
     assert len(before) == 2 + 8  # cases, and answers of two planners
     again = cfgen.run(done, quiet=True)
     assert {p: p.stat().st_mtime_ns for p in before} == before
-    assert [(s.done, s.calls) for s in again.estimate.steps if s.name == "careful"] == [(4, 0)]
     assert [r.planner for r in again.runs] == ["cruise", "careful"]
 
 
@@ -80,24 +58,6 @@ def test_a_planner_that_cannot_be_run_does_not_cost_the_others(done: Path):
     assert code == 1
     assert "fell short: tests.planners.bad_planners:NoPlan under offline: " in err
     assert "Run('careful'" in out
-
-
-def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
-    code, _, err = run("run", written(tmp_path, LARGE), "--dry-run")
-    assert code == 0, err
-    steps = {step.name: step for step in cfgen.run(tmp_path / "experiment.yaml", dry_run=True).estimate.steps}
-    pictures = steps["build (nano-banana)"]
-    assert (pictures.calls, pictures.usd) == (66 * 3, pytest.approx(66 * 3 * 0.04))
-    assert pictures.seconds is None
-    answers = steps["tests.planners.bad_planners:Good"]
-    assert (answers.calls, answers.usd, answers.seconds) == (66 * 5 * 2, 0.0, 330.0)
-    assert steps["gemini"].usd is None  # paid for, and no price is given
-    replies = steps["tests.planners.bad_planners:Good under gpt"]
-    assert replies.calls == 66 * 4 * 2 * 3
-    assert replies.usd == pytest.approx(replies.calls * (5500 * 2 + 500 * 8) / 1e6)
-    assert replies.seconds == pytest.approx(replies.calls)  # one a second
-    assert steps["tests.planners.bad_planners:Good under offline"].calls == 0
-    assert sum(step.bytes for step in steps.values()) > 66 * 3 * 960 * 540
 
 
 @pytest.mark.parametrize(
@@ -133,7 +93,7 @@ def test_a_mistake_in_the_file_is_one_line_that_names_it_before_anything_is_done
     tmp_path: Path, was: str, now: str, message: str
 ):
     assert was in SMALL
-    code, out, err = run("run", written(tmp_path, SMALL.replace(was, now)), "--dry-run")
+    code, out, err = run("run", written(tmp_path, SMALL.replace(was, now)), "--quiet")
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
@@ -164,7 +124,8 @@ def test_who_or_what_cannot_be_scored_is_named_before_anything_is_done(tmp_path:
     }
     for planners, names in ((wrong, {}), (more, arms)):
         lines = "".join(f"  - {planner}\n" for planner in planners)
-        text = f"bench: b\nbuild: {{n: 1}}\nplanners:\n{lines}score: {{arms: [{', '.join(['hazard', *names])}]}}\n"
+        arm_list = ", ".join(["hazard", *names])
+        text = f"bench: b\nbuild: {{n: 1, controls: []}}\nplanners:\n{lines}score: {{arms: [{arm_list}]}}\n"
         code, _, err = run("run", written(tmp_path, text))
         assert code == 2
         for i, message in enumerate(planners.values()):
@@ -207,17 +168,16 @@ def test_a_report_that_could_not_be_written_is_refused_before_anything_is_built(
     (tmp_path / "full" / "thesis.tex").write_text("")
     (tmp_path / "afile").write_text("")
     file = written(tmp_path, SMALL.replace("out: out/page", f"out: {target}"))
-    for more in (["--dry-run"], ["--quiet"]):
-        code, out, err = run("run", file, *more)
-        assert (code, out) == (2, "")
-        assert f"report.out: {tmp_path}/{message}" in err
+    code, out, err = run("run", file, "--quiet")
+    assert (code, out) == (2, "")
+    assert f"report.out: {tmp_path}/{message}" in err
     assert not (tmp_path / "out").exists()
 
 
 def test_the_usual_place_of_the_report_is_looked_at_as_well(tmp_path: Path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "bench-report").write_text("")
-    code, _, err = run("run", written(tmp_path, SMALL.replace("out: out/page, ", "")), "--dry-run")
+    code, _, err = run("run", written(tmp_path, SMALL.replace("out: out/page, ", "")), "--quiet")
     assert code == 2
     assert "report.out: " in err
 
@@ -225,31 +185,29 @@ def test_the_usual_place_of_the_report_is_looked_at_as_well(tmp_path: Path):
 def test_a_file_in_the_place_of_the_benchmark_is_told_of_its_field(tmp_path: Path):
     (tmp_path / "afile").write_text("")
     file = written(tmp_path, SMALL.replace("bench: out/bench", "bench: afile"))
-    code, _, err = run("run", file, "--dry-run")
+    code, _, err = run("run", file, "--quiet")
     assert code == 2
     assert f"bench: {tmp_path}/afile: expected a folder, found a file at " in err
     assert "--out" not in err
     assert "build: " not in err
 
 
-def test_a_benchmark_that_was_begun_with_other_settings_is_refused_by_the_dry_run(done: Path):
+def test_a_benchmark_that_was_begun_with_other_settings_is_refused(done: Path):
     before = sorted(done.parent.rglob("*"))
     file = done.with_name("other.yaml")
     file.write_text(SMALL.replace("n: 2", "n: 2, seed: 3"))
-    code, _, err = run("run", file, "--dry-run")
+    code, _, err = run("run", file, "--quiet")
     file.unlink()
     assert code == 2
     assert "was built with seed = 0, now asked for 3" in err
     assert sorted(done.parent.rglob("*")) == before
 
 
-def test_a_paid_inpainter_without_options_or_key_has_an_estimate_and_no_build(tmp_path: Path, monkeypatch):
+def test_a_paid_inpainter_without_a_key_is_not_built(tmp_path: Path, monkeypatch):
     pytest.importorskip("google.genai")
     for key in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(key, raising=False)
     file = written(tmp_path, "bench: b\nbuild: {n: 1, inpainter: nano-banana}\nplanners: [cruise]\n")
-    code, out, _ = run("run", file, "--dry-run")
-    assert (code, "What is left to do" in out) == (0, True)
     code, _, err = run("run", file, "--quiet")
     assert (code, err.count("\n")) == (2, 1)
     assert "no key in $GEMINI_API_KEY" in err

@@ -63,25 +63,14 @@ def openai(text, finish="stop"):
 
 
 class FakeServer:
-    """``answer`` gets each generate request and its running number, and returns a Response; all are kept.
+    """``answer`` gets each generate request and its running number, and returns a Response; all are kept."""
 
-    Files and batch jobs are served too: a job answers each of its lines with ``answer`` after ``polls`` polls and ends
-    in ``states`` (the last one from then on), without the rows that ``lost`` names by job and row.
-    """
-
-    def __init__(
-        self, answer: Callable[[Request, int], Response] | None = None, latency: float = 0.0, polls=1
-    ):
+    def __init__(self, answer: Callable[[Request, int], Response] | None = None, latency: float = 0.0):
         self.answer = answer or (lambda request, number: gemini(verdict()))
-        self.latency, self.polls = latency, polls
+        self.latency = latency
         self.requests: list[Request] = []
-        self.jobs: dict[str, dict] = {}
-        self.states = ["SUCCEEDED"]
-        self.lost: set[tuple[int, int]] = set()
         self.keep = True
         self.most_at_once = 0
-        self._files: dict[str, bytes] = {}
-        self._parts: list[bytes] = []
         self._asked = 0
         self._now = 0
         self._loop = asyncio.new_event_loop()
@@ -131,85 +120,12 @@ class FakeServer:
     async def _respond(self, request):
         if self.keep:
             self.requests.append(request)
-        path = request.path
-        if path.startswith("/upload/") and not path.startswith("/upload/here"):
-            return Response(b"{}", headers={"x-goog-upload-url": f"{self.url}/upload/here"})
-        if path.startswith("/upload/here"):
-            self._parts.append(request.body)  # a large file comes in several
-            if "finalize" not in request.headers["x-goog-upload-command"]:
-                return Response(b"", headers={"x-goog-upload-status": "active"})
-            name = f"files/f{len(self._files)}"
-            self._files[name] = b"".join(self._parts)
-            self._parts.clear()
-            body = json.dumps(
-                {"file": {"name": name, "uri": f"{self.url}/{name}", "state": "ACTIVE"}}
-            ).encode()
-            return Response(body, headers={"x-goog-upload-status": "final"})
-        if "batchGenerateContent" in path:
-            return self._new_job(request)
-        if "/batches/" in path:
-            return self._poll("batches/" + path.split("/batches/")[1].split("?")[0])
-        if ":download" in path:
-            return Response(self._files["files/" + path.split("files/")[1].split(":")[0]])
         self._now += 1
         self.most_at_once = max(self.most_at_once, self._now)
         number, self._asked = self._asked, self._asked + 1
         await asyncio.sleep(self.latency)
         self._now -= 1
         return self.answer(request, number)
-
-    def _new_job(self, request):
-        number = len(self.jobs)
-        name = f"batches/b{number}"
-        source = request.json["batch"]["inputConfig"]
-        if "fileName" in source:
-            lines = self._files[source["fileName"]].decode().splitlines()
-        else:
-            rows = source["requests"]["requests"]
-            lines = [json.dumps({"key": r["metadata"]["key"], "request": r["request"]}) for r in rows]
-        state = self.states[min(number, len(self.states) - 1)]
-        self.jobs[name] = {
-            "lines": lines,
-            "polls": 0,
-            "inline": "fileName" not in source,
-            "state": state,
-            "number": number,
-        }
-        return self._job(name, "PENDING")
-
-    def _job(self, name, state, **more):
-        metadata = {"state": f"BATCH_STATE_{state}", **more}
-        return Response(json.dumps({"name": name, "metadata": metadata}).encode())
-
-    def _poll(self, name):
-        job = self.jobs[name]
-        job["polls"] += 1
-        if job["polls"] <= self.polls:
-            return self._job(name, "RUNNING")
-        if job["state"] in ("FAILED", "CANCELLED"):
-            return self._job(name, job["state"])
-        if "output" not in job:
-            job["output"] = self._output(name, job)
-        return self._job(name, job["state"], output=job["output"])
-
-    def _output(self, name, job):
-        rows = []
-        for place, line in enumerate(job["lines"]):
-            if (job["number"], place) in self.lost:
-                continue
-            asked = json.loads(line)
-            inner = Request("POST", "", {}, json.dumps(asked["request"]).encode())
-            response = self.answer(inner, self._asked)
-            self._asked += 1
-            kind = "response" if response.status == 200 else "error"
-            content = json.loads(response.body)
-            rows.append({"key": asked["key"], kind: content.get("error", content)})
-        if job["inline"]:
-            rows = [{"metadata": {"key": row.pop("key")}, **row} for row in rows]
-            return {"inlinedResponses": {"inlinedResponses": rows}}
-        file = f"files/{name.replace('/', '-')}"
-        self._files[file] = "\n".join(map(json.dumps, rows)).encode()
-        return {"responsesFile": file}
 
 
 async def _request(reader):

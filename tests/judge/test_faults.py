@@ -13,7 +13,7 @@ from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.judge.stored_verdicts import ShortVerdict, judge_failures, rescored
-from cfgen.models.base import Ask, ChatTurn, Reply
+from cfgen.models.base import Reply
 from cfgen.models.client import Replies
 from cfgen.models.limits import with_retries
 from tests.judge.fake_gemini import FakeServer, Response, openai, verdict
@@ -201,35 +201,6 @@ def test_a_server_that_never_gives_a_chat_completion_ends_the_run(other, found):
     ):
         each(chat(server), items(1))
     assert len(server.requests) == 3
-
-
-def test_a_batch_job_that_breaks_leaves_nobody_waiting(tmp_path, monkeypatch):
-    import asyncio
-
-    from cfgen.models import batcher
-
-    monkeypatch.setattr(batcher, "LULL_S", 0.01)
-
-    class Jobs:
-        id, form, identity, at_once, host = "m", "tags", {}, None, ""
-
-        async def open(self): ...
-
-        async def close(self): ...
-
-        async def submit(self, asks):
-            return "job"
-
-        async def collect(self, name, count):
-            return []  # fewer rows than questions
-
-    async def run():
-        made = batcher.Batcher(Jobs(), 2, 0.01, str(tmp_path))
-        ask = Ask("s", (ChatTurn("user", ("x",)),), "tags", {})
-        return await asyncio.wait_for(made.ask(ask), 5)
-
-    with pytest.raises(IndexError):
-        asyncio.run(run())
 
 
 def test_a_run_in_which_every_verdict_failed_exits_1_and_names_the_command_that_mends_it(tmp_path, capsys):

@@ -9,7 +9,6 @@ import pytest
 from cfgen.core.errors import CfgenError, Shortfall
 from cfgen.judge.combine import SUPERSEDED
 from cfgen.judge.registry import create_judge
-from cfgen.models.base import ModelError
 from tests.judge.fake_gemini import FakeServer, Response, fault, gemini, verdict
 from tests.judge.items import items, judged
 
@@ -25,13 +24,12 @@ def _key(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    from cfgen.models import batcher, client, limits
+    from cfgen.models import client, limits
 
     async def quick(call, meter):
         return await limits.with_retries(call, meter, first_wait=0.01)
 
     monkeypatch.setattr(client, "with_retries", quick)
-    monkeypatch.setattr(batcher, "LULL_S", 1.0)
 
 
 def make(server, **options):
@@ -189,56 +187,3 @@ def test_no_more_than_agreed_at_once():
     with FakeServer(latency=0.05) as server:
         judged(make(server, concurrency=3), items(12))
     assert server.most_at_once == 3
-
-
-# --- batch ------------------------------------------------------------------------------------------------
-
-
-def test_a_batch_job_gives_the_same_verdicts():
-    def answer(request, number):
-        return fault(13, "internal") if number == 1 else gemini(verdict("2", "2", "1"))
-
-    with FakeServer(answer) as server:
-        found = judged(make(server, batch=True, poll_s=0.02), items(4))
-    assert [v.status for v in found] == ["scored"] * 4
-    assert found[0].scores["overall"] == 1
-    assert len(server.jobs) == 2
-    sent = json.loads(next(iter(server.jobs.values()))["lines"][0])["request"]
-    assert sent["generationConfig"]["responseMimeType"] == "application/json"
-
-
-def test_an_interrupted_batch_job_is_picked_up_again(tmp_path):
-    with FakeServer(polls=10**9) as server:
-        judge = make(server, batch=True, poll_s=0.02, cache=str(tmp_path))
-        collect = judge.models[0]._model.collect
-
-        async def lost(name, count):
-            await collect(name, count)
-            raise ModelError("bad", "the connection is gone")
-
-        judge.models[0]._model.collect = lost
-        assert judged(judge, items(2))[0].status == "failed"
-        server.polls = 0
-        found = judged(make(server, batch=True, poll_s=0.02, cache=str(tmp_path)), items(2))
-        assert [v.status for v in found] == ["scored"] * 2
-        assert len(server.jobs) == 1
-
-
-def test_an_interrupted_job_is_found_again_in_another_order_and_other_portions(tmp_path):
-    with FakeServer(polls=10**9) as server:
-        judge = make(server, batch=True, poll_s=0.02, cache=str(tmp_path), votes=2)
-
-        async def lost(name, count):
-            raise ModelError("bad", "the connection is gone")
-
-        judge.models[0]._model.collect = lost
-        assert {v.status for v in judged(judge, items(5))} == {"failed"}
-        assert len(server.jobs) == 1
-        server.polls = 0
-        again = make(server, batch=True, poll_s=0.02, cache=str(tmp_path), votes=2, batch_size=3)
-        found = judged(again, [*reversed(items(7))])
-    assert [v.status for v in found] == ["scored"] * 7
-    lines = [len(job["lines"]) for job in server.jobs.values()]
-    assert lines[0] == 10
-    assert sum(lines[1:]) == 4, "only the two new items are paid for, each with two votes"
-    assert not list((tmp_path / "jobs").glob("*.json"))

@@ -18,17 +18,7 @@ from cfgen.scenes.anonymize import Anonymizing, Private, YuNet, blurred, create_
 from cfgen.scenes.folder import load_scene
 from cfgen.storage.store import Store
 from tests.perception.tiny_onnx import tiny_onnx
-from tests.perception.tiny_yolox import tiny_yolox
 from tests.scenes.tiny_yunet import tiny_yunet
-
-
-@pytest.fixture(scope="module")
-def boxes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A network of faces (green) and plates (red)."""
-    path = tmp_path_factory.mktemp("net") / "faces.onnx"
-    data = tiny_yolox(64, 0.0, 0.0, classes=3)
-    path.write_bytes(data)
-    return path
 
 
 class Corner:
@@ -131,23 +121,10 @@ def test_yunet_is_read_by_opencv_and_finds_at_both_scales(tmp_path: Path):
     assert not finder.find(np.zeros((128, 160, 3), np.uint8))
 
 
-def test_models_that_do_not_serve_are_told(boxes: Path, tmp_path: Path):
-    with pytest.raises(cfgen.InputError, match=r"expected 2 classes \(face, plate\), found 3"):
-        create_anonymizer("boxes", {"path": str(boxes), "side": 64})
+def test_models_that_do_not_serve_are_told(tmp_path: Path):
     (tmp_path / "other.onnx").write_bytes(tiny_onnx((32, 32), {"x": ([(1.0, 0, 0)], (0.0,))}))
     with pytest.raises(cfgen.InputError, match=r"other\.onnx: expected an ONNX file of YuNet"):
         YuNet(str(tmp_path / "other.onnx"))
-
-
-def test_a_network_of_ones_own_tells_faces_from_plates(tmp_path: Path):
-    path = tmp_path / "two.onnx"
-    path.write_bytes(tiny_yolox(64, 0.0, 0.0, classes=2, red=1))
-    finder = create_anonymizer("boxes", {"path": str(path), "side": 64})
-    image = np.zeros((64, 64, 3), np.uint8)
-    image[16:32, 16:32] = (255, 0, 0)
-    [plate] = finder.find(image)
-    assert plate.kind == "plate"
-    assert plate.box[0] < 27 < plate.box[2]
 
 
 def test_plates_on_a_real_street_are_gone(real: Path):

@@ -19,8 +19,7 @@ from cfgen.inpaint.gemini_image.postprocess import Laid, Letterbox, fit, lay
 from cfgen.inpaint.gemini_image.prompt import MOST_REWORDINGS, VERSION, write_prompt
 from cfgen.inpaint.paste import blend, weights
 from cfgen.inpaint.protocol import Answer, InpainterRequirements, InpaintRequest, InpaintResult
-from cfgen.models.base import Ask, ChatTurn, JobEndedError, Model, ModelError, Picture
-from cfgen.models.batcher import Batcher
+from cfgen.models.base import Ask, ChatTurn, Model, ModelError, Picture
 from cfgen.models.client import Calls, Client
 from cfgen.models.gemini import Gemini, GeminiImage
 from cfgen.models.limits import PRICES, BudgetSpentError, Limits
@@ -51,8 +50,8 @@ class NanoBanana:
         critic_model: a Gemini model that is shown before and after and must name what was added.
 
     Terms, free to change from one run to the next: those of :class:`cfgen.models.limits.Limits` (concurrency, rpm, tpm,
-    retries, max_requests, usd_in, usd_out, usd_image, cache, batch; ``max_requests`` and ``max_usd`` count over all
-    runs that share ``cache``), base_url, timeout_s, batch_size (cases asked for together), poll_s, quiet,
+    retries, max_requests, usd_in, usd_out, usd_image, cache; ``max_requests`` and ``max_usd`` count over all
+    runs that share ``cache``), base_url, timeout_s, batch_size (cases asked for together), quiet,
     critic_usd_in, critic_usd_out.
     """
 
@@ -69,7 +68,6 @@ class NanoBanana:
         base_url: str = "",
         timeout_s: float = 180.0,
         batch_size: int = 0,
-        poll_s: float = 30.0,
         quiet: bool = False,
         critic_usd_in: float = 0.0,
         critic_usd_out: float = 0.0,
@@ -89,17 +87,17 @@ class NanoBanana:
         self._critic_prices = Limits(usd_in=critic_usd_in, usd_out=critic_usd_out)
         _check_budget(self._limits, bool(critic_model), self._critic_prices)
         self._side, self._rewordings, self._max_drift = SIDES[image_size], rewordings, float(max_drift)
-        size = batch_size or (256 if self._limits.batch else 2 * self._limits.concurrency)
+        size = batch_size or 2 * self._limits.concurrency
         self.needs = InpainterRequirements(context=0.4, shadow=0.8, batch_size=size, processes=1, terms=TERMS)
         self._opened: Client | None = None
-        self._batching = (size, poll_s, quiet)
+        self._quiet = quiet
         self._models: list[Gemini] = [GeminiImage(model, base_url, timeout_s)]
-        self._edits = self._batched(self._models[0])
+        self._edits: Model = self._models[0]
         self._critic: Model | None = None
         if critic_model:
             judge = Gemini(critic_model, "", base_url, timeout_s)
             judge.otherwise = GeminiImage.otherwise
-            self._critic = self._batched(judge)
+            self._critic = judge
             self._models.append(judge)
 
     def check(self) -> None:
@@ -111,7 +109,7 @@ class NanoBanana:
         for model in self._models:
             current().require(model.host, _OWNER)
             model.check()
-        if not self._batching[2] and self.options["model"] == DEFAULT_MODEL:
+        if not self._quiet and self.options["model"] == DEFAULT_MODEL:
             takes_another = "--inpainter-options model=NAME takes another"
             print(f"{_OWNER}: asks {DEFAULT_MODEL}; {takes_another}", file=sys.stderr, flush=True)
 
@@ -128,12 +126,6 @@ class NanoBanana:
             SetupError: no key, or a key, model or address that the service refuses.
         """
         return interrupts.run(self._all(requests)) if requests else []
-
-    def _batched(self, model: Gemini) -> Model:
-        if not self._limits.batch:
-            return model
-        size, poll_s, quiet = self._batching
-        return Batcher(model, size, poll_s, self._limits.cache, quiet)
 
     @property
     def client(self) -> Client:
@@ -173,8 +165,6 @@ class NanoBanana:
             return await self._edited(client, request, report, calls)
         except BudgetSpentError:
             raise _NoMoneyError from None
-        except JobEndedError as error:
-            raise InpaintPutOffError(f"{error}; run the same command to start another") from None
         except ModelError as error:
             raise _as_ours(error, report) from None
 
@@ -299,8 +289,6 @@ def _check(image_size: str, rewordings: int, limits: Mapping[str, Any]) -> None:
 def _check_budget(limits: Limits, prompt: bool, critic_prices: Limits) -> None:
     if not limits.max_usd:
         return
-    if limits.batch and not limits.usd_image:
-        raise InputError(f"{_OWNER}: a budget for batch jobs needs usd_image, the price of a picture")
     if prompt and not any(getattr(critic_prices, p) for p in PRICES):
         raise InputError(
             f"{_OWNER}: a budget with a critic needs its prices: critic_usd_in and critic_usd_out"

@@ -235,28 +235,15 @@ class HazardRubric:
 
     def parse(self, raw: str, model: str) -> Vote:
         """One vote from a reply, in tags or JSON. What is not in the rubric leaves it unscored, never 0."""
-        fields = read_fields(raw, self.fields)
-        if isinstance(fields, str):
-            return Vote(model=model, status="failed", reason=fields, raw=raw)
         try:
-            scores: Scores = {d: _word(fields, f"{d}_score", _READ) for d in DIMENSIONS}
-            identified = not self.asks_identified or _word(fields, IDENTIFIED, {"YES": True, "NO": False})
+            fields, scores, identified = self._read(raw)
         except ValueError as error:
             return Vote(model=model, status="failed", reason=str(error), raw=raw)
-        unknown = sum(s is None for s in scores.values())
-        if identified and unknown not in (0, 3):
-            reason = "UNKNOWN for some of the three scores; the rubric has it for all or none"
-            return Vote(model=model, status="failed", reason=reason, raw=raw)
-        if not unknown and identified and not fields["element_type"].strip():
-            reason = "element_type: expected the added element beside scores, found ''"
-            return Vote(model=model, status="failed", reason=reason, raw=raw)
         reason = "" if identified else f"{IDENTIFIED}: no; the judge could not tell what was added"
-        if not identified:
-            scores = dict.fromkeys(DIMENSIONS)
         problem = inconsistency(scores) if self.bounds_overall else ""
         return Vote(
             model=model,
-            status="scored" if identified and not unknown else "unknown",
+            status="unknown" if None in scores.values() else "scored",
             scores=scores,
             reason=reason,
             element_type=fields["element_type"].strip()[:_MAX_FIELD],
@@ -265,6 +252,21 @@ class HazardRubric:
             flags=(problem,) if problem else (),
             raw=raw,
         )
+
+    def _read(self, raw: str) -> tuple[Mapping[str, str], Scores, bool]:
+        """Fields, scores and whether the change was identified; raises ValueError with what is not in the rubric."""
+        fields = read_fields(raw, self.fields)
+        if isinstance(fields, str):
+            raise ValueError(fields)
+        scores: Scores = {d: _word(fields, f"{d}_score", _READ) for d in DIMENSIONS}
+        if self.asks_identified and not _word(fields, IDENTIFIED, {"YES": True, "NO": False}):
+            return fields, dict.fromkeys(DIMENSIONS), False
+        unknown = sum(s is None for s in scores.values())
+        if unknown not in (0, 3):
+            raise ValueError("UNKNOWN for some of the three scores; the rubric has it for all or none")
+        if not unknown and not fields["element_type"].strip():
+            raise ValueError("element_type: expected the added element beside scores, found ''")
+        return fields, scores, True
 
 
 def _word(fields: Mapping[str, str], name: str, words: Mapping[str, T]) -> T:

@@ -3,7 +3,7 @@
 import pytest
 
 from cfgen.inpaint.gemini_image import inpainter
-from cfgen.models import batcher, client, limits
+from cfgen.models import client, limits
 
 KEY = "AIzaSECRET-of-the-test-0123456789"
 
@@ -20,7 +20,6 @@ def _quick(monkeypatch):
         return await limits.with_retries(call, meter, first_wait=0.01)
 
     monkeypatch.setattr(client, "with_retries", quick)
-    monkeypatch.setattr(batcher, "LULL_S", 0.4)
 
 
 @pytest.fixture

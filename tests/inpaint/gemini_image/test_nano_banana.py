@@ -301,7 +301,6 @@ def test_a_missing_package_names_the_extra(monkeypatch):
         ({"votes": 2}, "for judges"),
         ({"rmp": 3}, "'rmp' is not known"),
         ({"max_usd": 3}, "needs prices"),
-        ({"max_usd": 3, "batch": True, "usd_out": 30}, "usd_image"),
         ({"max_usd": 3, "usd_image": 0.04, "critic_model": "m"}, "critic_usd_in"),
     ],
 )
