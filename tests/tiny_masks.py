@@ -1,5 +1,6 @@
 """Segmenters and detectors of the real classes with tiny random weights, saved as checkpoints: no download."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,54 @@ _HEADS: dict[str, Any] = {
         "iou_head_hidden_dim": 16,
     },
 }
+
+
+def build_tiny_sam(checkpoint=None):
+    """Like the builders in ``segment_anything.sam_model_registry``, but of a thousandth of the size."""
+    import torch
+    from segment_anything.modeling import ImageEncoderViT, MaskDecoder, PromptEncoder, Sam, TwoWayTransformer
+
+    grid, width = SIDE // PATCH, 16
+    return Sam(
+        image_encoder=ImageEncoderViT(
+            depth=1,
+            embed_dim=16,
+            img_size=SIDE,
+            mlp_ratio=2,
+            norm_layer=partial(torch.nn.LayerNorm, eps=1e-6),
+            num_heads=2,
+            patch_size=PATCH,
+            qkv_bias=True,
+            use_rel_pos=True,
+            global_attn_indexes=(0,),
+            window_size=0,
+            out_chans=width,
+        ),
+        prompt_encoder=PromptEncoder(
+            embed_dim=width,
+            image_embedding_size=(grid, grid),
+            input_image_size=(SIDE, SIDE),
+            mask_in_chans=4,
+        ),
+        mask_decoder=MaskDecoder(
+            num_multimask_outputs=3,
+            transformer=TwoWayTransformer(depth=1, embedding_dim=width, mlp_dim=16, num_heads=2),
+            transformer_dim=width,
+            iou_head_depth=2,
+            iou_head_hidden_dim=16,
+        ),
+        pixel_mean=[123.675, 116.28, 103.53],
+        pixel_std=[58.395, 57.12, 57.375],
+    ).eval()
+
+
+def tiny_sam(file: Path) -> Path:
+    """A checkpoint of :func:`build_tiny_sam`; tests register it as model type ``tiny``."""
+    import torch
+
+    torch.manual_seed(1)
+    torch.save(build_tiny_sam().state_dict(), file)
+    return file
 
 
 def _prompted(cls: str, config, processor: str, images, folder: Path) -> Path:

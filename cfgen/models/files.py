@@ -23,6 +23,8 @@ from cfgen.core.progress import Progress
 #: names another folder for the files
 VARIABLE = "CFGEN_MODELS"
 _RAW = "https://raw.githubusercontent.com"
+_SAM = "https://dl.fbaipublicfiles.com/segment_anything"
+_SAM_NOTE = "Segment Anything, trained by Meta on SA-1B; large"
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,38 @@ FILES = {
             "sees drivable road and lane lines; trained on BDD100K",
             # exported at the network's own 640 x 360 from upstream's pretrained/best.pth
             {"f390fb6c7d71d35ca483c41a524b1cc622ae3fd2b055569fc20b8b904deed7b7": 1_799_919},
+        ),
+        *(
+            ModelFile(
+                f"sam_{kind}",
+                f"sam_{kind}_{sha256[:6]}.pth",
+                f"--masks segment-anything --masks-options model_type={kind}",
+                f"{_SAM}/sam_{kind}_{sha256[:6]}.pth",
+                size,
+                sha256,
+                "Apache-2.0",
+                "Meta Platforms, Inc. and affiliates",
+                "https://github.com/facebookresearch/segment-anything",
+                _SAM_NOTE,
+            )
+            for kind, size, sha256 in (
+                # as published by several who downloaded them; the file names carry the first digits
+                (
+                    "vit_h",
+                    2_564_550_879,
+                    "a7bf3b02f3ebf1267aba913ff637d9a2d5c33d3173bb679e46d9f338c26f262e",
+                ),
+                (
+                    "vit_l",
+                    1_249_524_607,
+                    "3adcc4315b642a4d2101128f611684e8734c41232a17c648ed1693702a49a622",
+                ),
+                (
+                    "vit_b",
+                    375_042_383,
+                    "ec2df62732614e57411cdcf32a23ffdf28910380d03139ee0f4fcbe91eb8c912",
+                ),
+            )
         ),
     )
 }

@@ -80,10 +80,12 @@ SEGMENTERS = Registry(
     "segmenter",
     "cfgen.masks",
     {
+        "segment-anything": "cfgen.perception.segment_anything:SegmentAnything",
         "sam2": "cfgen.perception.segment_anything:Sam2",
         "sam3": "cfgen.perception.segment_anything:Sam3",
     },
     extras={
+        "segment-anything": Extra("sam", "segment_anything"),
         "sam2": Extra("sam", "transformers"),
         "sam3": Extra("sam", "transformers"),
     },

@@ -39,8 +39,11 @@ def scenes(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def checkpoint(tmp_path) -> Path:
-    return tiny_masks.tiny_sam2(tmp_path / "tiny")
+def checkpoint(tmp_path, monkeypatch) -> Path:
+    import segment_anything
+
+    monkeypatch.setitem(segment_anything.sam_model_registry, "tiny", tiny_masks.build_tiny_sam)
+    return tiny_masks.tiny_sam(tmp_path / "tiny.pth")
 
 
 def arguments(scenes: Path, out: Path, *more) -> list:
@@ -64,8 +67,8 @@ def arguments(scenes: Path, out: Path, *more) -> list:
 
 
 def masks(checkpoint: Path, *more) -> list:
-    options = (f"model={checkpoint}", *more)
-    return ["--masks", "sam2", *(part for o in options for part in ("--masks-options", o))]
+    options = (f"checkpoint={checkpoint}", "model_type=tiny", *more)
+    return ["--masks", "segment-anything", *(part for o in options for part in ("--masks-options", o))]
 
 
 def test_a_build_with_masks_ends_resumes_and_says_what_it_used(scenes, checkpoint, tmp_path):
@@ -75,11 +78,11 @@ def test_a_build_with_masks_ends_resumes_and_says_what_it_used(scenes, checkpoin
     assert code in (0, 1), err
     made = tree(out, "cases/**/*", "rejected/**/*.json", "benchmark.json", "plan.jsonl")
     store = Store(out)
-    assert store.benchmark.masks == "sam2"
+    assert store.benchmark.masks == "segment-anything"
     for case in store.cases():
         told = case.provenance.report["segmenter"]
         assert told["weights"].startswith("sha256:")
-        assert (told["name"], told["model"], told["options"]["min_score"]) == ("sam2", "tiny", -1)
+        assert (told["name"], told["model"], told["options"]["min_score"]) == ("segment-anything", "tiny", -1)
         assert 0 <= case.provenance.report["masks"]["hidden"] <= 0.5
         assert "detector" not in case.provenance.report
         folder = store.case_dir(case.case_id)
@@ -94,7 +97,7 @@ def test_a_build_with_masks_ends_resumes_and_says_what_it_used(scenes, checkpoin
     other = arguments(scenes, out)
     code, _, err = run(*other)
     assert code == 2
-    assert "was built with masks = sam2, now asked for" in err
+    assert "was built with masks = segment-anything, now asked for" in err
 
 
 def test_the_detector_is_a_gate_with_its_values_on_record(scenes, tmp_path):

@@ -17,7 +17,7 @@ PROMPTS = [
     MaskPrompt(inside=((5.0, 5.0), (80.0, 40.0))),
     MaskPrompt(box=(10.0, 10.0, 50.0, 60.0), inside=((20.0, 20.0),), outside=((90.0, 50.0),)),
 ]
-SEGMENTERS = ("sam2", "sam3")
+SEGMENTERS = ("segment-anything", "sam2", "sam3")
 DETECTORS = ("grounding-dino", "sam3")
 
 
@@ -25,7 +25,15 @@ DETECTORS = ("grounding-dino", "sam3")
 def weights(tmp_path_factory):
     """Checkpoints by kind and name, as options."""
     folder = tmp_path_factory.mktemp("weights")
-    return {
+    patch = pytest.MonkeyPatch()
+    import segment_anything
+
+    patch.setitem(segment_anything.sam_model_registry, "tiny", tiny_masks.build_tiny_sam)
+    yield {
+        "segment-anything": {
+            "checkpoint": str(tiny_masks.tiny_sam(folder / "sam.pth")),
+            "model_type": "tiny",
+        },
         "sam2": {"model": str(tiny_masks.tiny_sam2(folder / "sam2"))},
         "sam3": {"model": str(tiny_masks.tiny_sam3_tracker(folder / "sam3_tracker"))},
         "detector grounding-dino": {
@@ -34,6 +42,7 @@ def weights(tmp_path_factory):
         },
         "detector sam3": {"model": str(tiny_masks.tiny_sam3(folder / "sam3")), "threshold": 0.1},
     }
+    patch.undo()
 
 
 @pytest.mark.parametrize("name", SEGMENTERS)
@@ -110,21 +119,25 @@ def test_a_detector_gives_boxes_in_the_picture_best_first_and_the_same_again(wei
 
 
 def test_the_weights_are_on_record_and_change_with_the_file(weights, tmp_path):
-    first = create_segmenter("sam2", weights["sam2"]).identity
-    assert first["model"] == "sam2"
-    assert first["weights"].startswith("sha256:")
+    tiny = weights["segment-anything"]
+    first = create_segmenter("segment-anything", tiny).identity
+    assert first["model"] == "tiny"
+    assert first["file"] == "sam.pth"
     assert str(tmp_path.parent) not in str(first), "no path of this machine"
-    changed = tmp_path / "sam2"
-    shutil.copytree(weights["sam2"]["model"], changed)
-    model = changed / "model.safetensors"
-    model.write_bytes(model.read_bytes()[:-1] + b"\x01")
-    assert create_segmenter("sam2", {"model": str(changed)}).identity["weights"] != first["weights"]
+    import torch
+
+    torch.manual_seed(9)
+    torch.save(tiny_masks.build_tiny_sam().state_dict(), tmp_path / "sam.pth")
+    other = create_segmenter("segment-anything", {**tiny, "checkpoint": str(tmp_path / "sam.pth")}).identity
+    assert other["weights"] != first["weights"]
+    assert create_segmenter("sam2", weights["sam2"]).identity["weights"].startswith("sha256:")
 
 
 @pytest.mark.parametrize(
     ("create", "name", "package"),
     [
-        (create_segmenter, "sam2", "torch"),
+        (create_segmenter, "segment-anything", "torch"),
+        (create_segmenter, "segment-anything", "segment_anything"),
         (create_segmenter, "sam2", "torchvision"),
         (create_segmenter, "sam3", "transformers"),
         (create_detector, "grounding-dino", "transformers"),
@@ -133,16 +146,19 @@ def test_the_weights_are_on_record_and_change_with_the_file(weights, tmp_path):
 )
 def test_a_missing_extra_names_the_package_and_the_install_command(monkeypatch, create, name, package):
     monkeypatch.setitem(sys.modules, package, None)
+    options = {"checkpoint": "x.pth"} if name == "segment-anything" else {"model": "x"}
     with pytest.raises(MissingExtraError, match=rf"'{package}'.*\.\[sam\]"):
-        create(name, {"model": "x"})
+        create(name, options)
 
 
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("sam2", {"dtype": "int8"}, "'dtype': expected one of"),
-        ("sam2", {"device": "cuda"}, "sees no GPU"),
-        ("sam2", {"sparkle": 1}, "sparkle"),
+        ("segment-anything", {"checkpoint": "nowhere.pth"}, "expected a file of SAM weights, found none"),
+        ("segment-anything", {"model_type": "vit_x"}, "expected one of tiny, vit_b, vit_h, vit_l"),
+        ("segment-anything", {"dtype": "int8"}, "'dtype': expected one of"),
+        ("segment-anything", {"device": "cuda"}, "sees no GPU"),
+        ("segment-anything", {"sparkle": 1}, "sparkle"),
         ("sam2", {"device": "cuda:1"}, "sees no GPU"),
     ],
 )
@@ -156,6 +172,15 @@ def test_bad_options_are_told_at_once(weights, name, change, message):
 
 
 def test_files_that_are_no_such_checkpoint_are_named(weights, tmp_path):
+    import torch
+
+    garbage, other = tmp_path / "garbage.pth", tmp_path / "other.pth"
+    garbage.write_bytes(b"<html>not found</html>")
+    torch.save({"image_encoder.pos_embed": torch.zeros(1)}, other)
+    tiny = weights["segment-anything"]
+    for file in (garbage, other):
+        with pytest.raises(InputError, match=f"{file.name}: cannot be read as weights of 'tiny'"):
+            create_segmenter("segment-anything", {**tiny, "checkpoint": str(file)}).segment(PICTURE, PROMPTS)
     cut = tmp_path / "cut"
     shutil.copytree(weights["sam2"]["model"], cut)
     model = cut / "model.safetensors"
@@ -168,7 +193,9 @@ def test_files_that_are_no_such_checkpoint_are_named(weights, tmp_path):
 
 
 def test_unknown_names_list_the_known_ones():
-    with pytest.raises(InputError, match="'sam9' is not known; expected one of: sam2, sam3"):
+    with pytest.raises(
+        InputError, match="'sam9' is not known; expected one of: sam2, sam3, segment-anything"
+    ):
         create_segmenter("sam9")
     with pytest.raises(InputError, match="expected one of: grounding-dino, onnx, sam3"):
         create_detector("yolo")
