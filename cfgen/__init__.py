@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         try_picture,
         verify,
     )
-    from cfgen.library.analysis import compare, stability, study, validate_real
+    from cfgen.library.analysis import compare, stability, study
     from cfgen.library.benchmark import Benchmark, Run
     from cfgen.library.cases import BenchmarkCase
     from cfgen.library.comparison import Comparison
@@ -99,7 +99,6 @@ __all__ = [
     "stability",
     "study",
     "try_picture",
-    "validate_real",
     "verify",
     "write_leaderboard",
 ]
@@ -131,7 +130,6 @@ _HOMES = {
     "compare": "cfgen.library.analysis",
     "stability": "cfgen.library.analysis",
     "study": "cfgen.library.analysis",
-    "validate_real": "cfgen.library.analysis",
     "check_traces": "cfgen.library.traces",
     "export_traces": "cfgen.library.traces",
     "probe_traces": "cfgen.library.traces",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from cfgen.library.stability import Stability
     from cfgen.library.study import Study
     from cfgen.library.traces import TraceCheck
-    from cfgen.library.validity import RealValidity
     from cfgen.records import EdgeProbe, KnownPool
     from cfgen.traces.export import Exported
 
@@ -32,7 +31,6 @@ def register(app: App) -> None:
     add(analyze, analysis.compare, _show_comparison)
     add(analyze, analysis.stability, _show_stability)
     add(analyze, analysis.study, _show_study)
-    add(analyze, analysis.validate_real, _show_validity, name="real")
     of_traces = group("traces", "Is a planner's reasoning consistent, and can whoever says so be trusted?")
     add(of_traces, traces.check_traces, _show_check, name="check")
     add(of_traces, traces.probe_traces, _show_probe, name="validate")
@@ -95,15 +93,6 @@ def _show_study(
     for path in study.write(Path(out)) if out else ():
         print(path)
     return 0
-
-
-def _show_validity(validity: "RealValidity", *, json: Json = None) -> int:
-    print(validity)
-    _write_json(validity.rows(), json)
-    return 0
-
-
-# --- traces ----------------------------------------------------------------------------------------------
 
 
 def _show_check(check: "TraceCheck", *, bench: Path) -> int:

@@ -3,14 +3,14 @@
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App
 
 from cfgen import library
 from cfgen.cli.parsing import add, group
 from cfgen.core.errors import InputError, Shortfall
-from cfgen.core.options import Count, NewFolder, Place, Quiet, Range, Strict
+from cfgen.core.options import Count, Place, Quiet, Strict
 from cfgen.library import PerceptionSettings, SceneFolder
 from cfgen.options import PerceptionName, Where
 
@@ -29,7 +29,6 @@ def register(app: App) -> None:
     add(scenes, library.check_scenes, _show_faults, name="check")
     add(scenes, _show)
     add(scenes, library.import_scenes, _show_import, name="import")
-    add(scenes, _import_pairs)
     add(scenes, library.anonymize_scenes, _show_anonymized, name="anonymize")
     add(scenes, _schema)
     app.command(scenes)
@@ -186,37 +185,6 @@ def _cause(name: str, reason: str) -> str:
     """The reason without what differs from one drive to the next: paths, names and numbers."""
     words = (word for word in reason.replace(name, "").split() if "/" not in word)
     return re.sub(r"[0-9a-f]*\d[0-9a-f.]*", "#", " ".join(words))
-
-
-def _import_pairs(
-    reader: Literal["lost-and-found", "road-obstacles"],
-    source: Annotated[Place, "The data set's folder."],
-    out: NewFolder,
-    *,
-    clear: Annotated[
-        Place | None, "CSV with the columns obstacle, clear and maybe control: frame names."
-    ] = None,
-    hazard: Annotated[str, "Class of all of them."] = "Foreign Object Debris",
-    limit: Annotated[Count | None, "At most so many pairs."] = None,
-    fov_deg: Annotated[
-        float,
-        Range("1 to 179 degrees", lambda v: 1 <= v <= 179),
-        "road-obstacles: horizontal field of view, degrees.",
-    ] = 60.0,
-    camera_height_m: Annotated[float, "road-obstacles: height of the camera, m."] = 1.5,
-    pitch_deg: Annotated[float, "road-obstacles: pitch of the camera, degrees; above 0 looks down."] = 0.0,
-    speed_mps: Annotated[float, "road-obstacles: speed of the car, m/s."] = 8.0,
-) -> int:
-    """Pairs of real frames out of a data set, for analyze real."""
-    from cfgen.scenes.pairs import ObstacleOptions, import_pairs
-
-    options = ObstacleOptions(
-        None if clear is None else Path(clear), hazard, limit, fov_deg, camera_height_m, pitch_deg, speed_mps
-    )
-    imported = import_pairs(reader, Path(source), Path(out), options)
-    print(f"{len(imported.pairs)} pairs in {out}. Next, for example:")
-    print(f"  cfgen analyze real {out} --planner cruise --bench BENCH")
-    return 0
 
 
 def _show_anonymized(counts: dict[str, int], *, out: Path) -> int:

@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cfgen.core.options import Addressable, Kind, Names, Place, Quiet, Settings, SomeNames, checked, split
-from cfgen.options import PLANNER, PLANNER_HELP, JudgeName, JudgeSettings
+from cfgen.core.options import Addressable, Kind, Names, Place, SomeNames, checked, split
 
 if TYPE_CHECKING:
     from cfgen.library.benchmark import Run
     from cfgen.library.comparison import Comparison
     from cfgen.library.stability import Stability
     from cfgen.library.study import Study
-    from cfgen.library.validity import RealValidity
-    from cfgen.planners.protocol import Planner
 
 Event = Literal["overall", "reasoning", "waypoints", "trajectory"]
 
@@ -96,52 +93,3 @@ def study(
     from cfgen.library.study import compare_checkpoints
 
     return compare_checkpoints(str(a), str(b), checker)
-
-
-@checked
-def validate_real(
-    folder: Annotated[Place, "Pairs of real frames: pairs.json and its scenes."],
-    planner: Annotated["str | Path | type | Planner", PLANNER, PLANNER_HELP],
-    *,
-    bench: Annotated[
-        Place | None, Addressable(), "Benchmark on which it was scored under the same name."
-    ] = None,
-    out: Annotated[Place | None, "The pairs' benchmark (default: FOLDER-bench, beside it)."] = None,
-    name: Annotated[str | None, "Name under which its answers are kept (default: from the planner)."] = None,
-    planner_options: Annotated[Settings, "Options of the planner."] = None,
-    judge: JudgeName = "offline",
-    judge_options: JudgeSettings = None,
-    event: Annotated[
-        Event, "What counts as an answer: the drive, or a judge's strict success."
-    ] = "trajectory",
-    match: Annotated[
-        Literal["hazard", "cluster"], "What has to be alike besides distance and speed."
-    ] = "hazard",
-    quiet: Quiet = False,
-) -> "RealValidity":
-    """Score a planner on real frames of real obstacles and hold the result against a benchmark's inserts.
-
-    Raises:
-        InputError: a pair, a scene, planner or judge that does not hold; the planner was not scored on ``bench``.
-        StoreError: ``out`` holds something else.
-
-    >>> cfgen.validate_real("obstacles", "my_module:MyPlanner")  # doctest: +SKIP
-    """
-    from cfgen.benchmark.real_pairs import pairs_benchmark
-    from cfgen.library import score
-    from cfgen.library.validity import real_validity
-    from cfgen.storage.store import Store
-
-    place = Path(folder).resolve()
-    store = pairs_benchmark(place, Path(out) if out else place.with_name(f"{place.name}-bench"))
-    run = score(
-        store.root,
-        planner,
-        name=name,
-        planner_options=planner_options,
-        judge=judge,
-        judge_options=judge_options,
-        arms=("hazard", "rerun", *store.benchmark.controls),
-        quiet=quiet,
-    )
-    return real_validity(store, Store(Path(bench)) if bench else None, [run.planner], event, match)
