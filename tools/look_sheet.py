@@ -79,7 +79,7 @@ def main() -> None:
     inpainter = create_inpainter(args.inpainter)
     taxonomy = load_taxonomy()
     wanted = args.hazards.split(",") if args.hazards else None
-    entries = [taxonomy.get(w) for w in wanted] if wanted else [*taxonomy.hazards, *taxonomy.nuisances]
+    entries = [taxonomy.get(w) for w in wanted] if wanted else taxonomy.hazards
     entries = [h for h in entries if inpainter.can_draw(h)]
     args.out.mkdir(parents=True, exist_ok=True)
     pools = {kind: [shot(args.real, name, kind) for name in names] for kind, names in KINDS.items()}

@@ -19,7 +19,7 @@ from cfgen.core.files import stored_png
 from cfgen.core.hashing import derive_seed, hash_json
 from cfgen.geometry.camera import angles, centre
 from cfgen.geometry.clearing import clearing_plan
-from cfgen.hazards.placement import Wanted
+from cfgen.hazards.placement import Control, FreePlacements, Wanted
 from cfgen.hazards.zones import ANYWHERE
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, first_frame
 from cfgen.perception.jpeg_grid import JpegGrid
@@ -142,18 +142,14 @@ def null_arm(arms: Arms, job: EditJob) -> Work:
     _keep(arms, "null", result)
 
 
-def nuisance_arm(arms: Arms, job: EditJob, hazard_edit: Edit, context: BuildContext) -> Work:
+def nuisance_arm(arms: Arms, job: EditJob, hazard_edit: Edit, control: Control, context: BuildContext) -> Work:
     """The hazard itself where no response is due: the place of which the edit is most like the hazard's."""
-    rng = np.random.default_rng(derive_seed(job.seed, "nuisance"))
-    free = context.free_placements(job.scene, job.images)
-    control, placements = free.find_alike(job.hazard, job.placement, rng)
-    if isinstance(placements, str):
-        arms.missing["nuisance"] = placements
-        return
+    if control.missing:
+        arms.missing["nuisance"] = control.missing
     best, wanted = math.inf, _visibility(job, hazard_edit)
-    for placement in placements[: ARM.nuisance_tries]:
+    for placement in control.placements[: ARM.nuisance_tries]:
         trial = Arms()
-        own = EditJob(job.scene, job.images, control, placement, job.seed, jpeg_grids=job.jpeg_grids)
+        own = EditJob(job.scene, job.images, control.hazard, placement, job.seed, jpeg_grids=job.jpeg_grids)
         yield from _gated(trial, "nuisance", own, context)
         arms.faults.update(trial.faults)
         if "nuisance" not in trial.edits:
@@ -165,7 +161,7 @@ def nuisance_arm(arms: Arms, job: EditJob, hazard_edit: Edit, context: BuildCont
         )
         apart = max(abs(math.log(max(ratio, 1e-6))) for ratio in ratios)
         if apart < best:
-            best, arms.nuisance, arms.nuisance_placement = apart, control, placement
+            best, arms.nuisance, arms.nuisance_placement = apart, control.hazard, placement
             arms.edits.update(trial.edits)
             arms.nuisance_ratios = round(ratios[0], 3), round(ratios[1], 3)
             arms.missing.pop("nuisance", None)
@@ -248,6 +244,8 @@ class CaseBuilder:
 
     context: BuildContext
     planned: Planned
+    #: whether nothing is planned in its place: then its control object may be less alike, or missing
+    last: bool = True
     hazard: Hazard = field(init=False)
     folder: SceneFolder = field(init=False)
     #: with its front camera as its frames show it
@@ -255,6 +253,8 @@ class CaseBuilder:
     images: dict[tuple[str, float], np.ndarray] = field(default_factory=dict)
     jpeg_grids: Mapping[tuple[str, float], JpegGrid | None] = field(default_factory=dict)
     placements: Sequence[Placement] = ()
+    #: of each placement, where a nuisance arm is wanted
+    controls: Sequence[Control] = ()
     attempts: list[Attempt] = field(default_factory=list)
     edit: Edit | None = None
     placement: Placement | None = None
@@ -312,17 +312,35 @@ class CaseBuilder:
     def place(self) -> None:
         """``refusal`` says when there is nowhere to place it."""
         hazard, planned = self.context.sized(self.hazard, self.seed), self.planned
-        placements = self.context.free_placements(self.scene, self.images).find(
+        nuisance = self._nuisance
+        placements = self._free.find(
             hazard,
             np.random.default_rng(self.seed),
             response_of(self.context.benchmark),
             None if planned.decel is None else Wanted(planned.decel, planned.side),
             self.context.fault(self.scene, self.images, hazard),
+            nuisance,
         )
         if isinstance(placements, str):
             self.refusal = f"no placement: {placements}"
+        elif nuisance:
+            pairs = [(placement, self._free.control(self.hazard, placement)) for placement in placements]
+            pairs.sort(key=lambda pair: (not pair[1].alike, not pair[1].placements))
+            alike = [pair for pair in pairs if pair[1].alike]
+            if not alike and not self.last:
+                self.refusal = f"no place for its control object: {pairs[0][1].missing or 'none looks as large'}"
+                return
+            self.placements, self.controls = zip(*(alike or pairs), strict=True)
         else:
             self.placements = placements
+
+    @property
+    def _free(self) -> FreePlacements:
+        return self.context.free_placements(self.scene, self.images)
+
+    @property
+    def _nuisance(self) -> bool:
+        return "nuisance" in self.context.benchmark.controls
 
     def job(self, number: int) -> EditJob:
         return EditJob(
@@ -374,18 +392,20 @@ class CaseBuilder:
 
         yield from contain_faults(self._tried(number, job), broke, "gates", inputs, self.context.strict)
         if self.accepted:
-            yield from merge_work(self._controls(job))
+            yield from merge_work(self._controls(number, job))
 
     def _tried(self, number: int, job: EditJob) -> Work:
         [result] = yield [job]
         self.take(number, job, result)
 
-    def _controls(self, job: EditJob) -> list[Work]:
+    def _controls(self, number: int, job: EditJob) -> list[Work]:
         benchmark, works = self.context.benchmark, {}
         if "null" in benchmark.controls:
             works["null"] = null_arm(self.arms, self._null_job(job))
-        if "nuisance" in benchmark.controls and self.edit is not None:
-            works["nuisance"] = nuisance_arm(self.arms, job, self.edit, self.context)
+        if self._nuisance and self.edit is not None:
+            chosen = self.controls and self.controls[number % len(self.controls)]
+            control = chosen or self._free.control(self.hazard, job.placement)
+            works["nuisance"] = nuisance_arm(self.arms, job, self.edit, control, self.context)
         for factor in benchmark.distances:
             works[distance_name(factor)] = distance_arm(self.arms, job, factor, self.context)
         return [
@@ -483,8 +503,8 @@ class CaseBuilder:
         )
 
     def _clearing_plan(self, placement: Placement) -> tuple[Point3, ...] | None:
-        free = self.context.free_placements(self.scene, self.images)
-        return clearing_plan(free.path, self.scene.speed, placement, self.hazard.standing, free.free)
+        path, free = self._free.path, self._free.free
+        return clearing_plan(path, self.scene.speed, placement, self.hazard.standing, free)
 
     def _provenance(self, report: Mapping[str, Any]) -> Provenance:
         inpainter = self.context.inpainter
@@ -562,7 +582,7 @@ def _slot_work(context: BuildContext, slot: Slot, outcomes: list[Outcome]) -> Wo
         # somebody may have finished it between the plan and the claim
         outcome = outcome_on_disk(context.store, planned)
         if outcome is None:
-            builder = CaseBuilder(context, planned)
+            builder = CaseBuilder(context, planned, planned == slot[-1])
             yield from builder.tries()
             outcome = _finished(builder)
             outcomes.append(outcome)

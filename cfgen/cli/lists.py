@@ -151,7 +151,7 @@ def _hazards(
         Place | None, "Also write the thumbnail, or a sheet of all thumbnails, to this file."
     ] = None,
 ) -> int:
-    """Hazards and harmless objects that can be added to a scene: size, zones, who can draw them."""
+    """Hazards that can be added to a scene: size, zones, who can draw them."""
     from cfgen.hazards.taxonomy import load_taxonomy
 
     entries = load_taxonomy(None if taxonomy is None else Path(taxonomy), taxonomy_only)
@@ -178,7 +178,7 @@ def _show_hazards(taxonomy: "Taxonomy", cluster: str, png: Path | None) -> None:
             zones, sprites = ", ".join(entry.zones), str(_variants(entry))
             print(_hazard_row(label, _size(entry), zones, _motion(entry), sprites))
     print(
-        f"\n{len(taxonomy.hazards)} hazards, {len(taxonomy.nuisances)} harmless objects and the null edit. Those "
+        f"\n{len(taxonomy.hazards)} hazards and the null edit. Those "
         "without sprites need a generative inpainter; those marked * are drawn only where --hazards names them."
         "\n'cfgen list hazards NAME' says more."
     )

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
-import cv2
 import numpy as np
 
-from cfgen.geometry.box import box_corners
+from cfgen.geometry.collision import HALF_WIDTH_M, Footprint, Track, passage
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.records import PLAN_DT, Placement, Point3, Size
@@ -14,10 +13,7 @@ from cfgen.records import PLAN_DT, Placement, Point3, Size
 REACTION_S, BRAKE, SHIFT_S = 0.5, 4.0, 2.5
 #: Shifts that are tried, m to the left: the smallest first.
 SHIFTS = tuple(side * m for m in np.arange(0.75, 3.76, 0.5) for side in (1, -1))
-#: Waypoints of a plan, and looks at contact between two of them.
-WAYPOINTS, _LOOKS = 24, 2
-#: The car: its middle ahead of the rear axle, m, and its size with room to spare.
-_MIDDLE_M, _CAR = 1.4, Size(length=4.8, width=2.0, height=1.5)
+WAYPOINTS = 24
 
 
 def clearing_plan(
@@ -34,18 +30,14 @@ def clearing_plan(
         speed: of the car at t0, m/s. standing: what of the hazard takes up ground; it moves on as it does.
         free: whether the road is free at s and lateral (N,), m along the path and to its left: (N,) bool.
     """
-    t = np.arange(1, WAYPOINTS * _LOOKS + 1) * PLAN_DT / _LOOKS
+    t = np.arange(1, WAYPOINTS + 1) * PLAN_DT
+    footprint = Footprint.of(placement.model_copy(update={"size": standing}))
     for s, lateral in _candidates(speed, t):
-        if lateral.any() and not all(
-            free(s, lateral + side).all() for side in (-_CAR.width / 2, _CAR.width / 2)
-        ):
+        if lateral.any() and not all(free(s, lateral + side).all() for side in (-HALF_WIDTH_M, HALF_WIDTH_M)):
             continue
-        poses = _poses(path, s, lateral)
-        if not any(
-            _contact(pose, placement.at(float(at)), standing) for pose, at in zip(poses, t, strict=True)
-        ):
-            rows = poses[_LOOKS - 1 :: _LOOKS].round(3)
-            return tuple((float(x), float(y), float(theta)) for x, y, theta in rows)
+        plan = _poses(path, s, lateral).round(3)
+        if passage(Track.of(plan), footprint).avoided:
+            return tuple((float(x), float(y), float(theta)) for x, y, theta in plan)
     return None
 
 
@@ -65,11 +57,3 @@ def _poses(path: EgoPath, s: Array, lateral: Array) -> Array:
     driven = np.diff(s, prepend=0.0)
     turn = np.arctan2(np.diff(lateral, prepend=0.0), np.maximum(driven, 1e-3))
     return np.column_stack([x, y, heading + np.where(driven > 0.05, turn, 0.0)])
-
-
-def _contact(pose: Array, hazard: Placement, standing: Size) -> bool:
-    x, y, theta = pose
-    middle = x + _MIDDLE_M * np.cos(theta), y + _MIDDLE_M * np.sin(theta)
-    car = box_corners(*middle, theta, _CAR)[0, :4, :2].astype(np.float32)
-    thing = box_corners(hazard.x, hazard.y, hazard.yaw, standing)[0, :4, :2].astype(np.float32)
-    return bool(cv2.intersectConvexConvex(car, thing)[0] > 0)

@@ -10,6 +10,7 @@ from functools import cached_property
 import cv2
 import numpy as np
 
+from cfgen.core.hashing import derive_seed
 from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import centre, inside, project
 from cfgen.geometry.lens import Array
@@ -54,12 +55,21 @@ _ACROSS = np.arange(-PLACEMENT.aside_m, PLACEMENT.aside_m + 1e-6, PLACEMENT.cell
 
 @dataclass(frozen=True)
 class Wanted:
-    """The response that a placement should need, m/s^2, and its side, 1 left, -1 right, 0 either; or the ``area`` that
-    it should have at the planner's size, px^2."""
+    """The response that a placement should need, m/s^2, and its side, 1 left, -1 right, 0 either."""
 
     decel: float
     side: int = 0
-    area: float | None = None
+
+
+@dataclass(frozen=True)
+class Control:
+    """The hazard's own object where no response is due; ``alike``: as large there as the hazard. Placements, the most
+    alike first; none: why not."""
+
+    hazard: Hazard
+    placements: Sequence[Placement] = ()
+    alike: bool = False
+    missing: str = ""
 
 
 def find_placements(
@@ -125,6 +135,7 @@ class FreePlacements:
         self.path = EgoPath.from_scene(scene, FAR_M)
         self.hood = hood_row(scene.front, images)
         self._layers: dict[str, np.ndarray] = {}
+        self._controls: dict[str, tuple[Hazard, Checked]] = {}
 
     # --- what is known of the scene, worked out once ---
 
@@ -286,7 +297,7 @@ class FreePlacements:
         needed = poses.column(
             lambda h: (
                 PLACEMENT.inside_entering
-                if h.motion.kind == "crossing" or h.size.width > 4
+                if h.motion.kind == "crossing" or h.size.width > 4 or h.kind == "nuisance"
                 else PLACEMENT.inside
             )
         )
@@ -386,8 +397,12 @@ class FreePlacements:
         response: Response = Response(),  # noqa: B008 - frozen
         wanted: Wanted | None = None,
         fault: Callable[[Placement], str] | None = None,
+        controlled: bool = False,
     ) -> list[Placement] | str:
-        """As :func:`find_placements`; the nearest to what is ``wanted`` come first, None: drawn from what works."""
+        """As :func:`find_placements`; the nearest to what is ``wanted`` come first, None: drawn from what works.
+
+        ``controlled``: where its control object would look alike rather than elsewhere.
+        """
         if reason := self.obstacle or self.missing(hazard):
             return reason
         checked = self.check(poses_to_try(self.scene, hazard, rng, response, self.lanes))
@@ -399,8 +414,14 @@ class FreePlacements:
         works = checked.works
         if wanted is None and len(works):
             wanted = Wanted(float(rng.choice(checked.poses.decel[works])))
-        order = works[np.argsort(-self._scores(checked, works, wanted), kind="stable")] if wanted else works
-        return self._take(checked, order, fault)
+        order = works
+        if wanted is not None:
+            scores = self._scores(checked, works, wanted)
+            if controlled:
+                scores += PLACEMENT.prefers_alike * self._alike(checked, works)
+            order = works[np.argsort(-scores, kind="stable")]
+        accepted = self._take(checked, order, fault)
+        return accepted if isinstance(accepted, str) else sorted(accepted, key=lambda p: p.in_view_s or 0.0)
 
     def missing(self, hazard: Hazard) -> str:
         """What the hazard needs that the scene neither shows nor tells of, or ""."""
@@ -410,10 +431,7 @@ class FreePlacements:
         """Nearer to the wanted response and side, larger, on clearer road and closer to the path is better."""
         poses, side = checked.poses, np.sqrt(checked.area[at])
         size = np.minimum(np.log(np.maximum(side / PLACEMENT.min_side_px, 1)) / 3, 1)
-        if wanted.area is not None:
-            near = np.exp(-((np.log(checked.area[at] / wanted.area) / 0.1) ** 2))
-        else:
-            near = np.exp(-((np.log(poses.decel[at] / wanted.decel) / 0.25) ** 2))
+        near = np.exp(-((np.log(poses.decel[at] / wanted.decel) / 0.25) ** 2))
         if wanted.side:
             near += 0.5 * (np.sign(poses.lateral[at] - self.lanes.middle) == wanted.side)
         return 0.3 * size + 1.5 * near + 2 * checked.clear[at] - 0.1 * np.abs(poses.lateral[at])
@@ -425,7 +443,7 @@ class FreePlacements:
         fault: Callable[[Placement], str] | None,
         most: int = PLACEMENT.candidates,
     ) -> list[Placement] | str:
-        """The first ``most`` of ``order`` that have a plausible past; those that come into view late first."""
+        """The first ``most`` of ``order`` that have a plausible past."""
         accepted: list[Placement] = []
         refused, conflicts = Counter(checked.fault[checked.fault != ""]), []
         tried: list[Placement] = []
@@ -447,7 +465,7 @@ class FreePlacements:
             if len(accepted) == most or len(tried) == PLACEMENT.most_tried:
                 break
         if accepted:
-            return sorted(accepted, key=lambda p: p.in_view_s or 0.0)
+            return accepted
         counts = ", ".join(f"{n} {reason}" for reason, n in refused.most_common())
         detail = in_detail(conflicts)
         return f"none of {len(checked.poses)} places works: {counts}" + (
@@ -523,11 +541,7 @@ class FreePlacements:
         parts = [part for part in parts if len(part)]
         if not parts:
             return {}, f"at {self.scene.speed:.1f} m/s no response to any hazard would be due in time"
-        checked, aside = self.check(Poses.join(parts)), None
-        if nuisance:
-            controls = [harmless(part.hazards[0]) for part in parts]
-            beside = [poses_to_try(self.scene, h, rng(h), ANYWHERE, self.lanes) for h in controls]
-            aside = self.check(Poses.join(beside))
+        checked = self.check(Poses.join(parts))
         options: dict[str, tuple[float, int, bool]] = {}
         at_of = {k: checked.works[checked.poses.of[checked.works] == k] for k in range(len(parts))}
         # those with few poses first, so that no scene is left out in which they could stand; the rest as drawn
@@ -538,18 +552,15 @@ class FreePlacements:
             if len(options) == PLACEMENT.surveyed:
                 break
             hazard, at = parts[k].hazards[0], at_of[k]
-            wanted = Wanted(float(rng(hazard).choice(checked.poses.decel[at])))
-            order = at[np.argsort(np.abs(checked.poses.decel[at] - wanted.decel), kind="stable")]
+            apart = np.abs(checked.poses.decel[at] - float(rng(hazard).choice(checked.poses.decel[at])))
+            if nuisance:
+                apart += PLACEMENT.prefers_alike * ~self._alike(checked, at)
+            order = at[np.argsort(apart, kind="stable")]
             placements = self._take(checked, order[: PLACEMENT.survey_tries], None, 1)
             if isinstance(placements, str):
                 continue
             [placement] = placements
-            alike = True
-            if aside is not None:
-                beside_areas = aside.area[aside.works[aside.poses.of[aside.works] == k]]
-                area = areas(np.array([placement.box_px]))[0] * _shrink(self.camera)
-                ratio = np.abs(np.log(area / np.maximum(beside_areas, 1e-6)))
-                alike = bool((ratio < math.log(1 + PLACEMENT.alike)).any())
+            alike = not nuisance or self.control(hazard, placement, 1).alike
             side = 1 if placement.lateral_m > self.lanes.middle else -1
             options[hazard.id] = round(placement.required_decel, 2), side, alike
         return options, "" if options else self._why_barren(checked)
@@ -568,16 +579,42 @@ class FreePlacements:
         """(N,) bool: road that no annotated vehicle takes up at t0."""
         return np.array(self._share("likely", s[:, None], lateral[:, None]) > 0)
 
-    def find_alike(
-        self, hazard: Hazard, placement: Placement, rng: np.random.Generator
-    ) -> tuple[Hazard, list[Placement] | str]:
-        """The same object where no response is due, about as far off and as large as ``placement``."""
-        near, far = placement.distance_m * (1 - PLACEMENT.alike), placement.distance_m * (1 + PLACEMENT.alike)
-        control = harmless(hazard)
-        policy = control.distance.model_copy(update={"min_m": near, "max_m": far})
-        searched = control.model_copy(update={"distance": policy, "size": placement.size})
+    # --- control objects ---
+
+    def control(self, hazard: Hazard, placement: Placement, most: int = PLACEMENT.candidates) -> Control:
+        """The same object where no response is due, about as far off, and as large as ``placement`` or nearly so."""
+        control, checked = self._beside(hazard.model_copy(update={"size": placement.size}))
         area = areas(np.array([placement.box_px]))[0] * _shrink(self.camera)
-        return control, self.find(searched, rng, ANYWHERE, Wanted(1.0, 0, float(area)))
+        apart = np.abs(np.log(np.maximum(checked.area, 1e-6) / area))
+        works = checked.works
+        works = works[_as_far(checked.poses.s[works], placement.distance_m)]
+        order = works[np.argsort(apart[works], kind="stable")]
+        alike = order[apart[order] <= math.log(1 + PLACEMENT.alike)]
+        placements = self._take(checked, alike, None, most)
+        if isinstance(placements, list):
+            return Control(control, placements, True)
+        placements = self._take(checked, order[len(alike) :], None, most)
+        return Control(control, placements) if isinstance(placements, list) else Control(control, missing=placements)
+
+    def _alike(self, checked: Checked, at: np.ndarray) -> np.ndarray:
+        """(len(at),) bool: whether the same object would look as large somewhere beside the road, as far off."""
+        alike = np.zeros(len(at), bool)
+        for k in np.unique(checked.poses.of[at]):
+            mine = checked.poses.of[at] == k
+            beside = self._beside(checked.poses.hazards[k])[1]
+            works = beside.works
+            ratio = np.abs(np.log(checked.area[at[mine], None] / beside.area[works]))
+            near = _as_far(beside.poses.s[works], checked.poses.s[at[mine], None])
+            alike[mine] = ((ratio <= math.log(1 + PLACEMENT.alike)) & near).any(1)
+        return alike
+
+    def _beside(self, hazard: Hazard) -> tuple[Hazard, Checked]:
+        """The hazard's control object, and what the frame at t0 says of where it may stand; the same every time."""
+        key = f"{hazard.id} {hazard.size}"
+        if key not in self._controls:
+            control, rng = harmless(hazard), np.random.default_rng(derive_seed(0, self.scene.scene_id, key))
+            self._controls[key] = control, self.check(poses_to_try(self.scene, control, rng, ANYWHERE, self.lanes))
+        return self._controls[key]
 
 
 def missing_road(scene: Scene, hazard: Hazard, lanes: Lanes) -> str:
@@ -643,6 +680,11 @@ def road_brightness(image: np.ndarray, view: SceneView) -> float:
 def _shrink(camera: Camera) -> float:
     """Factor on areas when the frame is shrunk to the planner's size."""
     return min(1.0, PLACEMENT.planner_pixels / (camera.width * camera.height))
+
+
+def _as_far(s: Array, distance_m: float | Array) -> np.ndarray:
+    """Whether places at ``s``, m, are about ``distance_m`` off."""
+    return np.abs(s - distance_m) <= PLACEMENT.alike * distance_m
 
 
 def _near(a: Placement, b: Placement) -> bool:

@@ -26,13 +26,13 @@ class PoseSettings:
     lanes_aside_m: float = 14.0
     #: Poses tried for each zone, and for a control object beside the road.
     tries: int = 64
-    tries_harmless: int = 128
+    tries_harmless: int = 256
     #: Motor vehicles ahead drive at up to this share of the own speed.
     fastest: float = 0.6
     #: Share of poses on the kerb's side, away from oncoming traffic.
     kerb_side: float = 0.7
     #: What is harmless stands at most this far off the lane's edge, m.
-    farthest_beside_m: float = 4.0
+    farthest_beside_m: float = 7.0
     #: What stands beside the lane reaches at least this far into it; what parks is tried up to this far off
     #: the road's edge, m.
     least_inwards_m: float = 0.3
@@ -65,7 +65,8 @@ class PlacementSettings:
     planner_pixels: int = 196608
     min_area_px: float = 90.0
     min_side_px: float = 5.0
-    #: Share of the projected box that lies in the frame: of what stands, and of what comes in from outside.
+    #: Share of the projected box that lies in the frame: of what stands, and of what comes in from outside or stands
+    #: beside the road.
     inside: float = 0.9
     inside_entering: float = 0.6
     #: Share of the footprint on clear road: of a hazard, and of a harmless object, which may stand on the
@@ -91,8 +92,10 @@ class PlacementSettings:
     points: tuple[int, int] = (7, 7)
     #: The verge beside an annotated road is taken for free ground up to here, m.
     verge_m: float = 2.5
-    #: A control object's changed area and visibility may differ from the hazard's by this share.
+    #: A control object's distance and area may differ from the hazard's by this share; and by how much a place where
+    #: one looks alike is preferred, in the score of placements and in m/s^2.
     alike: float = 0.3
+    prefers_alike: float = 2.0
     #: A strip along what parks, from and to this far beyond its outer side, m, and the most of it that may be
     #: road: the road's edge is then 1.5 m off at most.
     parked_m: tuple[float, float] = (0.5, 2.5)

@@ -1,4 +1,4 @@
-"""The taxonomy: hazards, harmless objects and the null edit, read from YAML and checked entry by entry."""
+"""The taxonomy: hazards and the null edit, read from YAML and checked entry by entry."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,13 @@ from cfgen.core.hashing import hash_json
 from cfgen.core.paths import scenarios_dir
 from cfgen.records import Hazard
 
-Kind = Literal["hazard", "nuisance", "null"]
+Kind = Literal["hazard", "null"]
 
 #: Sections of a file, and the kind that each gives its entries.
-SECTIONS: dict[str, Kind] = {"hazards": "hazard", "nuisances": "nuisance", "null_edit": "null"}
+SECTIONS: dict[str, Kind] = {"hazards": "hazard", "null_edit": "null"}
 #: What an own entry need not say; nor the prompt, for which its name serves.
 DEFAULTS: dict[Kind, dict[str, Any]] = {
     "hazard": {"cluster": "Own", "why": "A driver has to respond to it.", "zones": ["ego_lane"]},
-    "nuisance": {"cluster": "Own", "why": "It is harmless.", "zones": ["shoulder"], "responses": ["none"]},
     "null": {"cluster": "Own", "why": "Nothing is added.", "zones": ["ego_lane"], "responses": ["none"]},
 }
 _INHERITED = ("cluster", "negative_prompt", "repaint")
@@ -33,12 +32,11 @@ class Taxonomy:
     """All entries, each group sorted by id.
 
     Attributes:
-        hazards: what a driver must respond to. nuisances: harmless objects. null: the edit that adds nothing.
+        hazards: what a driver must respond to. null: the edit that adds nothing.
         own: those of these that do not ship with cfgen. only: they took the place of all that do.
     """
 
     hazards: tuple[Hazard, ...]
-    nuisances: tuple[Hazard, ...]
     null: Hazard
     own: tuple[Hazard, ...] = ()
     only: bool = False
@@ -49,7 +47,7 @@ class Taxonomy:
         return hash_json([entry.model_dump(mode="json") for entry in self])
 
     def __iter__(self) -> Iterator[Hazard]:
-        yield from (*self.hazards, *self.nuisances, self.null)
+        yield from (*self.hazards, self.null)
 
     def get(self, hazard_id: str) -> Hazard:
         """The entry called ``hazard_id``.
@@ -83,7 +81,7 @@ def load_taxonomy(own: Path | None = None, only: bool = False) -> Taxonomy:
         return merge_taxonomy(())
     entries = _read(_files(own), own=True)
     if not entries:
-        raise InputError(f"taxonomy '{own}': expected entries under 'hazards' or 'nuisances', found none")
+        raise InputError(f"taxonomy '{own}': expected entries under 'hazards', found none")
     _warn_of_unknown_models(own, entries)
     return merge_taxonomy(tuple(entries), only)
 
@@ -121,7 +119,7 @@ def merge_taxonomy(own: tuple[Hazard, ...], only: bool = False) -> Taxonomy:
             "taxonomy: expected at least one entry under 'hazards' and at most one under 'null_edit', found "
             f"{len(groups['hazard'])} and {len(groups['null'])}"
         )
-    return Taxonomy(tuple(groups["hazard"]), tuple(groups["nuisance"]), groups["null"][0], own, only)
+    return Taxonomy(tuple(groups["hazard"]), groups["null"][0], own, only)
 
 
 def _files(source: Path) -> list[Path]:

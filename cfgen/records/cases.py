@@ -218,7 +218,7 @@ class BenchmarkRecord(Stored):
     n: int = Field(gt=0)
     seed: int
     taxonomy_hash: Sha256
-    #: hazards, harmless objects and a null edit besides those that ship, by their ids, or in place of all that do
+    #: hazards and a null edit besides those that ship, by their ids, or in place of all that do
     own_hazards: tuple[Hazard, ...] = ()
     own_hazards_only: bool = False
     #: scene_id -> hash of its folder; every scene the build may use. Of thousands: "" until it has a case

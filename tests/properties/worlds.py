@@ -17,7 +17,7 @@ from cfgen.records import Camera, Frame, Hazard, Motion, Placement, Scene, Size
 _MORE = int(os.environ.get("CFGEN_EXAMPLES", "1"))
 TIMES = (-2.0, -1.0, 0.0)
 TAXONOMY = load_taxonomy(None)
-DRAWABLE = tuple(h for h in (*TAXONOMY.hazards, *TAXONOMY.nuisances) if Composite().can_draw(h))
+DRAWABLE = tuple(h for h in TAXONOMY.hazards if Composite().can_draw(h))
 
 
 def examples(count: int) -> settings:

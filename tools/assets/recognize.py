@@ -133,7 +133,7 @@ def _hazards(models: Sequence[str]) -> list[Hazard]:
     """One entry a model: of those named, or of all that a detector has a class for."""
     found: dict[str, Hazard] = {}
     taxonomy = load_taxonomy()
-    for hazard in (*taxonomy.hazards, *taxonomy.nuisances):
+    for hazard in taxonomy.hazards:
         if (
             hazard.model
             and hazard.model not in found
