@@ -135,7 +135,6 @@ class FreePlacements:
         self.path = EgoPath.from_scene(scene, FAR_M)
         self.hood = hood_row(scene.front, images)
         self._layers: dict[str, np.ndarray] = {}
-        self._controls: dict[str, tuple[Hazard, Checked]] = {}
 
     # --- what is known of the scene, worked out once ---
 
@@ -175,8 +174,8 @@ class FreePlacements:
         return HazardHistory(
             self.views,
             self.flat if hazard.kind == "nuisance" else self.views.now,
-            # of ground beside an annotated road nothing has to be seen
-            0.0 if hazard.kind == "nuisance" and self.scene.drivable else _clear_needed(hazard),
+            # of ground beside the road nothing has to be seen
+            0.0 if hazard.kind == "nuisance" else PLACEMENT.clear,
             _shrink(self.camera),
             hazard.standing,
             self.lanes,
@@ -240,10 +239,14 @@ class FreePlacements:
         """What may hold what is harmless: flat ground, bays, and the verge or pavement of a road without a shoulder,
         beyond which a guard rail may stand."""
         flat = self.flat.is_road(self._cells_px.reshape(-1, 2)).reshape(self._cells_px.shape[:2])
-        if self.scene.drivable is None or any(lane.use == "shoulder" for lane in self.scene.lanes or ()):
+        if any(lane.use == "shoulder" for lane in self.scene.lanes or ()):
             return flat | self._bays
-        verge = np.ones((1, 2 * round(PLACEMENT.verge_m / PLACEMENT.cell_m[1]) + 1), np.uint8)
-        return flat | (cv2.dilate(self._layer("likely").astype(np.uint8), verge) > 0)
+        road, drivable = self._layer("likely").astype(np.uint8), self.scene.drivable
+        for polygon in drivable or ():
+            self._fill(road, np.array(polygon))
+        verge_m = PLACEMENT.verge_seen_m if drivable is None else PLACEMENT.verge_m
+        verge = np.ones((1, 2 * round(verge_m / PLACEMENT.cell_m[1]) + 1), np.uint8)
+        return flat | (cv2.dilate(road | self._bays, verge) > 0)
 
     def _vehicles(self, t: float, left: bool) -> np.ndarray:
         layer = np.zeros(self._cells_px.shape[:2], np.uint8)
@@ -583,11 +586,11 @@ class FreePlacements:
 
     def control(self, hazard: Hazard, placement: Placement, most: int = PLACEMENT.candidates) -> Control:
         """The same object where no response is due, about as far off, and as large as ``placement`` or nearly so."""
-        control, checked = self._beside(hazard.model_copy(update={"size": placement.size}))
+        hazard, s = hazard.model_copy(update={"size": placement.size}), np.array([placement.distance_m])
+        control, checked = self._beside(hazard, s)
         area = areas(np.array([placement.box_px]))[0] * _shrink(self.camera)
         apart = np.abs(np.log(np.maximum(checked.area, 1e-6) / area))
         works = checked.works
-        works = works[_as_far(checked.poses.s[works], placement.distance_m)]
         order = works[np.argsort(apart[works], kind="stable")]
         alike = order[apart[order] <= math.log(1 + PLACEMENT.alike)]
         placements = self._take(checked, alike, None, most)
@@ -601,20 +604,23 @@ class FreePlacements:
         alike = np.zeros(len(at), bool)
         for k in np.unique(checked.poses.of[at]):
             mine = checked.poses.of[at] == k
-            beside = self._beside(checked.poses.hazards[k])[1]
+            s = checked.poses.s[at[mine]]
+            beside = self._beside(checked.poses.hazards[k], s)[1]
             works = beside.works
             ratio = np.abs(np.log(checked.area[at[mine], None] / beside.area[works]))
-            near = _as_far(beside.poses.s[works], checked.poses.s[at[mine], None])
+            near = np.abs(beside.poses.s[works] - s[:, None]) <= PLACEMENT.alike * s[:, None]
             alike[mine] = ((ratio <= math.log(1 + PLACEMENT.alike)) & near).any(1)
         return alike
 
-    def _beside(self, hazard: Hazard) -> tuple[Hazard, Checked]:
-        """The hazard's control object, and what the frame at t0 says of where it may stand; the same every time."""
-        key = f"{hazard.id} {hazard.size}"
-        if key not in self._controls:
-            control, rng = harmless(hazard), np.random.default_rng(derive_seed(0, self.scene.scene_id, key))
-            self._controls[key] = control, self.check(poses_to_try(self.scene, control, rng, ANYWHERE, self.lanes))
-        return self._controls[key]
+    def _beside(self, hazard: Hazard, s: Array) -> tuple[Hazard, Checked]:
+        """The hazard's control object, and what the frame at t0 says of where it may stand, about as far off as ``s``
+        (N,), m; the same every time."""
+        control = harmless(hazard)
+        near, far = float(s.min()) * (1 - PLACEMENT.alike), float(s.max()) * (1 + PLACEMENT.alike)
+        policy = control.distance.model_copy(update={"min_m": near, "max_m": far})
+        searched = control.model_copy(update={"distance": policy})
+        rng = np.random.default_rng(derive_seed(0, self.scene.scene_id, hazard.id))
+        return control, self.check(poses_to_try(self.scene, searched, rng, ANYWHERE, self.lanes))
 
 
 def missing_road(scene: Scene, hazard: Hazard, lanes: Lanes) -> str:
@@ -680,11 +686,6 @@ def road_brightness(image: np.ndarray, view: SceneView) -> float:
 def _shrink(camera: Camera) -> float:
     """Factor on areas when the frame is shrunk to the planner's size."""
     return min(1.0, PLACEMENT.planner_pixels / (camera.width * camera.height))
-
-
-def _as_far(s: Array, distance_m: float | Array) -> np.ndarray:
-    """Whether places at ``s``, m, are about ``distance_m`` off."""
-    return np.abs(s - distance_m) <= PLACEMENT.alike * distance_m
 
 
 def _near(a: Placement, b: Placement) -> bool:

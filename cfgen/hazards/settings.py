@@ -90,8 +90,9 @@ class PlacementSettings:
     aside_m: float = 14.0
     ahead_m: float = 115.0
     points: tuple[int, int] = (7, 7)
-    #: The verge beside an annotated road is taken for free ground up to here, m.
+    #: The verge beside an annotated road is taken for free ground up to here, m; beside one that is seen, up to here.
     verge_m: float = 2.5
+    verge_seen_m: float = 1.0
     #: A control object's distance and area may differ from the hazard's by this share; and by how much a place where
     #: one looks alike is preferred, in the score of placements and in m/s^2.
     alike: float = 0.3
