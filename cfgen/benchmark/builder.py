@@ -142,7 +142,9 @@ def null_arm(arms: Arms, job: EditJob) -> Work:
     _keep(arms, "null", result)
 
 
-def nuisance_arm(arms: Arms, job: EditJob, hazard_edit: Edit, control: Control, context: BuildContext) -> Work:
+def nuisance_arm(
+    arms: Arms, job: EditJob, hazard_edit: Edit, control: Control, context: BuildContext
+) -> Work:
     """The hazard itself where no response is due: the place of which the edit is most like the hazard's."""
     if control.missing:
         arms.missing["nuisance"] = control.missing
@@ -325,12 +327,13 @@ class CaseBuilder:
             self.refusal = f"no placement: {placements}"
         elif nuisance:
             pairs = [(placement, self._free.control(self.hazard, placement)) for placement in placements]
-            pairs.sort(key=lambda pair: (not pair[1].alike, not pair[1].placements))
-            alike = [pair for pair in pairs if pair[1].alike]
-            if not alike and not self.last:
-                self.refusal = f"no place for its control object: {pairs[0][1].missing or 'none looks as large'}"
-                return
-            self.placements, self.controls = zip(*(alike or pairs), strict=True)
+            pairs = [pair for pair in pairs if pair[1].alike]
+            if pairs or self.last:
+                first = placements[0]
+                pairs = pairs or [(first, self._free.control(self.hazard, first, closest=True))]
+                self.placements, self.controls = zip(*pairs, strict=True)
+            else:
+                self.refusal = "no place for its control object: none looks as large beside the road"
         else:
             self.placements = placements
 
@@ -404,7 +407,7 @@ class CaseBuilder:
             works["null"] = null_arm(self.arms, self._null_job(job))
         if self._nuisance and self.edit is not None:
             chosen = self.controls and self.controls[number % len(self.controls)]
-            control = chosen or self._free.control(self.hazard, job.placement)
+            control = chosen or self._free.control(self.hazard, job.placement, closest=True)
             works["nuisance"] = nuisance_arm(self.arms, job, self.edit, control, self.context)
         for factor in benchmark.distances:
             works[distance_name(factor)] = distance_arm(self.arms, job, factor, self.context)

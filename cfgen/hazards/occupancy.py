@@ -268,6 +268,8 @@ class Traffic:
 
     scene: Scene
     _cache: dict[float, list[tuple[RoadUser, Pose]]] = field(default_factory=dict, repr=False)
+    _grounds: dict[float, list[tuple[Array, Array]]] = field(default_factory=dict, repr=False)
+    _seen: dict[float, list[tuple[float, np.ndarray]]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def known(self) -> bool:
@@ -291,24 +293,44 @@ class Traffic:
         for t in times:
             pose_then = placement.at(t)
             place = box_corners(pose_then.x, pose_then.y, pose_then.yaw, standing)[0, :4, :2]
-            for user, pose in self.at(t):
+            for (user, pose), (ground, left) in zip(self.at(t), self._ground_at(t), strict=True):
                 sides = user.size.length + user.size.width + standing.length + standing.width
                 if math.hypot(pose[0] - pose_then.x, pose[1] - pose_then.y) > sides / 2 + _WIDEST_M:
                     continue
-                if _shared(place, _ground(user, pose)):
+                if _shared(place, ground):
                     return HistoryInconsistency(STOOD, t, placement.distance_m)
                 follows = user.v < OCCUPANCY.stands or goes_across(pose_then, pose[2])
-                if not follows and _shared(place, _ground(user, pose, OCCUPANCY.just_off_m)):
+                if not follows and _shared(place, left):
                     return HistoryInconsistency(LEFT, t, placement.distance_m)
         return None
 
     def ground(self, t: float, left: bool) -> list[Array]:
         """(4, 2) m, what each takes up at ``t``, s; with ``left`` also what it had just left, of those that drive."""
         return [
-            _ground(user, pose, OCCUPANCY.just_off_m if left else 0.0)
-            for user, pose in self.at(t)
+            grounds[left]
+            for (user, _), grounds in zip(self.at(t), self._ground_at(t), strict=True)
             if not left or user.v >= OCCUPANCY.stands
         ]
+
+    def _ground_at(self, t: float) -> list[tuple[Array, Array]]:
+        """What each of :meth:`at` takes up, and the same with what it had just left."""
+        if t not in self._grounds:
+            self._grounds[t] = [
+                (_ground(user, pose), _ground(user, pose, OCCUPANCY.just_off_m)) for user, pose in self.at(t)
+            ]
+        return self._grounds[t]
+
+    def _seen_at(self, camera: Camera, t: float) -> list[tuple[float, np.ndarray]]:
+        """How far off each is, m, and its outline (N, 2) px, of those that the camera at ``t`` sees whole."""
+        if t not in self._seen:
+            eye, outlines = centre(camera)[:2], []
+            for user, (x, y, theta) in self.at(t):
+                px, in_view = project(camera, box_corners(x, y, theta, user.size)[0])
+                if in_view.all():  # else beside the camera, out of the frame or at its edge
+                    hull = cv2.convexHull(px.astype(np.float32))[:, 0]
+                    outlines.append((float(np.hypot(x - eye[0], y - eye[1])), hull))
+            self._seen[t] = outlines
+        return self._seen[t]
 
     def before(
         self, camera: Camera, t: float, spot: tuple[float, float], box: Array
@@ -323,15 +345,10 @@ class Traffic:
         away, hidden = float(np.hypot(*(np.array(spot) - eye))), False
         x0, y0, x1, y1 = box
         hazard_box = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], np.float32)
-        for user, (x, y, theta) in self.at(t):
-            if float(np.hypot(x - eye[0], y - eye[1])) > away:
+        for distance, hull in self._seen_at(camera, t):
+            if distance > away or hull[:, 0].max() < x0 or hull[:, 0].min() > x1:
                 continue
-            px, in_view = project(camera, box_corners(x, y, theta, user.size)[0])
-            if not in_view.all():
-                continue  # beside the camera, out of the frame or at its edge
-            share = _area(hazard_box, cv2.convexHull(px.astype(np.float32))[:, 0]) / max(
-                (x1 - x0) * (y1 - y0), 1e-6
-            )
+            share = _area(hazard_box, hull) / max((x1 - x0) * (y1 - y0), 1e-6)
             if share >= OCCUPANCY.whole:
                 hidden = True
             elif share > REACH:

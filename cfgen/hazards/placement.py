@@ -45,6 +45,7 @@ BENDS_AWAY = "where the lines leave the way that was guessed"
 HILL = "farther than the road is level"
 FAR_OFF = "so far off that a guessed camera may draw it in another size"
 NOT_CLEAR = "not on clear road"
+BEFORE = "before something nearer"
 IN_LANE = "in another lane, not beside the road"
 OFF_EDGE = "parked away from the road's edge"
 
@@ -63,8 +64,8 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Control:
-    """The hazard's own object where no response is due; ``alike``: as large there as the hazard. Placements, the most
-    alike first; none: why not."""
+    """The hazard's own object where no response is due: placements, the most alike first, or why there is none;
+    ``alike``: they are about as far off and as large as the hazard."""
 
     hazard: Hazard
     placements: Sequence[Placement] = ()
@@ -135,6 +136,7 @@ class FreePlacements:
         self.path = EgoPath.from_scene(scene, FAR_M)
         self.hood = hood_row(scene.front, images)
         self._layers: dict[str, np.ndarray] = {}
+        self._histories: dict[str, HazardHistory] = {}
 
     # --- what is known of the scene, worked out once ---
 
@@ -171,6 +173,12 @@ class FreePlacements:
         return self.scene.drivable is not None or self.views.likely is not None
 
     def history(self, hazard: Hazard) -> HazardHistory:
+        key = f"{hazard.kind} {hazard.standing} {hazard.motion.waits}"
+        if key not in self._histories:
+            self._histories[key] = self._history(hazard)
+        return self._histories[key]
+
+    def _history(self, hazard: Hazard) -> HazardHistory:
         return HazardHistory(
             self.views,
             self.flat if hazard.kind == "nuisance" else self.views.now,
@@ -454,8 +462,11 @@ class FreePlacements:
             placement = self.placement(checked, i)
             if any(_near(placement, other) for other in tried):
                 continue
-            tried.append(placement)
             result = self._final(placement, checked.poses.hazard(i))
+            if result == BEFORE:  # costs little
+                refused[BEFORE] += 1
+                continue
+            tried.append(placement)
             if isinstance(result, HistoryInconsistency):
                 conflicts.append(result)
             reason = result.rule if isinstance(result, HistoryInconsistency) else result
@@ -481,7 +492,7 @@ class FreePlacements:
         if self.views.now.before(box, placement.foot_px[1]) or self.traffic.before(
             self.camera, 0.0, spot, box
         ):
-            return "before something nearer"
+            return BEFORE
         return self.history(hazard).of(placement, hazard.motion.kind == "crossing")
 
     def placement(self, checked: Checked, i: int) -> Placement:
@@ -551,22 +562,38 @@ class FreePlacements:
         few = sorted((k for k, at in at_of.items() if len(at)), key=lambda k: len(at_of[k]))
         half = PLACEMENT.surveyed // 2
         drawn = sorted(few[half:], key=lambda k: rng(parts[k].hazards[0]).random())
+        uncontrolled: list[int] = []
         for k in (*few[:half], *drawn):
             if len(options) == PLACEMENT.surveyed:
                 break
-            hazard, at = parts[k].hazards[0], at_of[k]
-            apart = np.abs(checked.poses.decel[at] - float(rng(hazard).choice(checked.poses.decel[at])))
-            if nuisance:
-                apart += PLACEMENT.prefers_alike * ~self._alike(checked, at)
-            order = at[np.argsort(apart, kind="stable")]
-            placements = self._take(checked, order[: PLACEMENT.survey_tries], None, 1)
-            if isinstance(placements, str):
-                continue
-            [placement] = placements
-            alike = not nuisance or self.control(hazard, placement, 1).alike
-            side = 1 if placement.lateral_m > self.lanes.middle else -1
-            options[hazard.id] = round(placement.required_decel, 2), side, alike
+            alike = self._alike(checked, at_of[k]) if nuisance else np.ones(len(at_of[k]), bool)
+            if not alike.any():
+                uncontrolled.append(k)
+            elif option := self._option(parts[k].hazards[0], rng, checked, at_of[k][alike], nuisance):
+                options[parts[k].hazards[0].id] = option
+        for k in () if options else uncontrolled[: PLACEMENT.surveyed]:
+            if option := self._option(parts[k].hazards[0], rng, checked, at_of[k], False):
+                options[parts[k].hazards[0].id] = (*option[:2], False)
         return options, "" if options else self._why_barren(checked)
+
+    def _option(
+        self,
+        hazard: Hazard,
+        rng: Callable[[Hazard], np.random.Generator],
+        checked: Checked,
+        at: np.ndarray,
+        nuisance: bool,
+    ) -> tuple[float, int, bool] | None:
+        """A place among the poses ``at``, as :meth:`survey` tells of it; None where the past speaks against all."""
+        decel = checked.poses.decel[at]
+        order = at[np.argsort(np.abs(decel - float(rng(hazard).choice(decel))), kind="stable")]
+        placements = self._take(checked, order[: PLACEMENT.survey_tries], None, 1)
+        if isinstance(placements, str):
+            return None
+        [placement] = placements
+        alike = not nuisance or self.control(hazard, placement, 1).alike
+        side = 1 if placement.lateral_m > self.lanes.middle else -1
+        return round(placement.required_decel, 2), side, alike
 
     def _why_barren(self, checked: Checked) -> str:
         """What most speaks against every pose, and what would help."""
@@ -584,20 +611,32 @@ class FreePlacements:
 
     # --- control objects ---
 
-    def control(self, hazard: Hazard, placement: Placement, most: int = PLACEMENT.candidates) -> Control:
-        """The same object where no response is due, about as far off, and as large as ``placement`` or nearly so."""
-        hazard, s = hazard.model_copy(update={"size": placement.size}), np.array([placement.distance_m])
-        control, checked = self._beside(hazard, s)
+    def control(
+        self,
+        hazard: Hazard,
+        placement: Placement,
+        most: int = PLACEMENT.candidates,
+        closest: bool = False,
+    ) -> Control:
+        """The same object where no response is due, about as far off and as large as ``placement``.
+
+        Args:
+            closest: where it looks alike nowhere, where it does most, however far off.
+        """
+        hazard = hazard.model_copy(update={"size": placement.size})
         area = areas(np.array([placement.box_px]))[0] * _shrink(self.camera)
-        apart = np.abs(np.log(np.maximum(checked.area, 1e-6) / area))
-        works = checked.works
-        order = works[np.argsort(apart[works], kind="stable")]
-        alike = order[apart[order] <= math.log(1 + PLACEMENT.alike)]
-        placements = self._take(checked, alike, None, most)
+        control, checked = self._beside(hazard, np.array([placement.distance_m]))
+        placements = self._take(checked, _by_area(checked, area, 1 + PLACEMENT.alike), None, most)
         if isinstance(placements, list):
             return Control(control, placements, True)
-        placements = self._take(checked, order[len(alike) :], None, most)
-        return Control(control, placements) if isinstance(placements, list) else Control(control, missing=placements)
+        if closest:
+            checked = self._beside(hazard, _ALONG)[1]
+            placements = self._take(checked, _by_area(checked, area, math.inf), None, most)
+        return (
+            Control(control, placements)
+            if isinstance(placements, list)
+            else Control(control, missing=placements)
+        )
 
     def _alike(self, checked: Checked, at: np.ndarray) -> np.ndarray:
         """(len(at),) bool: whether the same object would look as large somewhere beside the road, as far off."""
@@ -686,6 +725,15 @@ def road_brightness(image: np.ndarray, view: SceneView) -> float:
 def _shrink(camera: Camera) -> float:
     """Factor on areas when the frame is shrunk to the planner's size."""
     return min(1.0, PLACEMENT.planner_pixels / (camera.width * camera.height))
+
+
+def _by_area(checked: Checked, area: float, most: float) -> np.ndarray:
+    """Indices of the poses that work and are at most ``most`` times as large as ``area``, px^2, or as small; the most
+    alike first."""
+    works = checked.works
+    apart = np.abs(np.log(checked.area[works] / area))
+    order = np.argsort(apart, kind="stable")
+    return works[order[apart[order] <= math.log(most)]]
 
 
 def _near(a: Placement, b: Placement) -> bool:

@@ -108,7 +108,7 @@ class PlacementSettings:
     most_on_road: float = 0.25
     #: Of so many hazards a placement is looked for in each scene, with so many tries: more need longer and leave the
     #: plan more to choose from.
-    surveyed: int = 20
+    surveyed: int = 12
     survey_tries: int = 4
     #: So many placements are enough; so many are tried against their past.
     candidates: int = 3
