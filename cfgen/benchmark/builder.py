@@ -498,12 +498,18 @@ class CaseBuilder:
             arms_missing=self.arms.missing,
             arm_faults=self.arms.faults,
             distance_placements=self.arms.distance_placements,
+            nearer_arms=self._nearer_arms(),
             attempts=tuple(self.attempts),
             gates=self.gates,
             provenance=self._provenance(self.edit.report),
             files={},
             patches=patches,
         )
+
+    def _nearer_arms(self) -> tuple[str, ...]:
+        _, hardest = self.hazard.distance.decel or self.context.benchmark.decel_band
+        placements = self.arms.distance_placements
+        return tuple(arm for arm, placement in placements.items() if placement.required_decel > hardest)
 
     def _clearing_plan(self, placement: Placement) -> tuple[Point3, ...] | None:
         path, free = self._free.path, self._free.free

@@ -23,14 +23,12 @@ from cfgen.benchmark.settings import PLAN
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_case_id, derive_seed, hash_json, seeds_after
+from cfgen.hazards.placement import Option
 from cfgen.hazards.taxonomy import merge_taxonomy
 from cfgen.hazards.zones import Response
 from cfgen.records import BenchmarkRecord, Planned, Shard
 from cfgen.storage.listing import short_rejections
 from cfgen.storage.store import Store
-
-#: Required deceleration, m/s^2, side (1 left, -1 right), and whether a control object looks alike beside the road.
-Option = tuple[float, int, bool]
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def assign(
     cost = np.full((len(surveys), len(columns)), np.inf)
     for i, survey in enumerate(surveys):
         seed_of = seeds_after(seed, survey.scene_id)
-        drawn = {h: _unlike(survey, h) + (seed_of(h) % 1000) / 5000 for h in hazards if h in survey.options}
+        drawn = {h: _against(survey, h) + (seed_of(h) % 1000) / 5000 for h in hazards if h in survey.options}
         for j, (h, _) in enumerate(columns):
             if h in drawn:
                 cost[i, j] = use[j] + drawn[h]
@@ -86,9 +84,10 @@ def assign(
     return [chosen.get(i, "") for i in range(len(surveys))]
 
 
-def _unlike(survey: Survey, hazard: str) -> float:
-    """What it costs that no control object looks alike, in cases of the hazard."""
-    return 0.0 if survey.options[hazard][2] else PLAN.unlike
+def _against(survey: Survey, hazard: str) -> float:
+    """What it costs that no control object looks alike, and that the hazard is in view early, in cases of it."""
+    option = survey.options[hazard]
+    return PLAN.unlike * (not option.alike) + PLAN.early * (not option.late)
 
 
 # --- plan --------------------------------------------------------------------------------------
@@ -211,7 +210,9 @@ class BuildPlan:
             seed_of = seeds_after(benchmark.seed, survey.scene_id)
 
             def need(h: str, survey: Survey = survey, seed_of: Callable[[str], int] = seed_of) -> float:
-                return (counts[h] + 1) / weights.get(h, 1.0) + _unlike(survey, h) + (seed_of(h) % 1000) / 5000
+                return (
+                    (counts[h] + 1) / weights.get(h, 1.0) + _against(survey, h) + (seed_of(h) % 1000) / 5000
+                )
 
             rest = sorted((h for h in survey.options if h != first and weights.get(h, 1.0) > 0), key=need)
             reserves = rest[: PLAN.reserves]
@@ -219,10 +220,17 @@ class BuildPlan:
             pairs += [(rank, i, h) for rank, h in enumerate([first, *reserves]) if h]
         models = {h.id: h.model for h in merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)}
         seen_looks = Counter(models.get(p.hazard_id) for p in planned)
+        firsts_planned = [p for p in planned if p.slot is not None and not p.reserve]
+        used = Counter(part for p in firsts_planned for part in (int(p.decel or 0), f"side {p.side}"))
         rows = []
         for rank, i, hazard in sorted(pairs):
             scene_id, model = surveys[i].scene_id, models.get(hazard)
-            decel, side, _ = surveys[i].options[hazard]
+            # the response and side of which there are fewest
+            decel, side = min(
+                surveys[i].options[hazard].spots,
+                key=lambda spot: (used[int(spot[0])] + used[f"side {spot[1]}"] / 2, spot),
+            )
+            used.update(dict.fromkeys((int(decel), f"side {side}"), 1 if rank == 0 else PLAN.reserve_share))
             look = seen_looks[model] if model else None
             seen_looks[model] += 1
             case_id = derive_case_id(benchmark.seed, scene_id, hazard)
@@ -297,7 +305,7 @@ def read_surveys(store: Store) -> list[Survey]:
             scene_id, reason, options = json.loads(line)
         except ValueError:
             continue
-        surveys.append(Survey(scene_id, reason, options))
+        surveys.append(Survey(scene_id, reason, {h: Option(*option) for h, option in options.items()}))
     return surveys
 
 

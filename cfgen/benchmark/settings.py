@@ -173,6 +173,8 @@ class PlanSettings:
     copies: int = 4
     #: What it counts against a pair that no control object looks alike, in cases of its hazard.
     unlike: float = 3.0
+    #: What it counts against a pair that the hazard is in view or in motion early.
+    early: float = 0.6
     #: Where the paper's protocol asks for no band, m/s^2.
     any_decel: tuple[float, float] = (0.3, 20.0)
 

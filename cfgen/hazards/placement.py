@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -120,6 +121,15 @@ class Checked:
     def works(self) -> np.ndarray:
         """Indices of those with which nothing is wrong."""
         return np.flatnonzero(self.fault == "")
+
+
+class Option(NamedTuple):
+    """Where a hazard can stand in a scene: required decelerations, m/s^2, each with its side, 1 left, -1 right; whether
+    a control object looks alike beside the road; and whether the hazard comes into view or motion ``late``."""
+
+    spots: Sequence[tuple[float, int]]
+    alike: bool = True
+    late: bool = False
 
 
 class FreePlacements:
@@ -443,9 +453,20 @@ class FreePlacements:
         poses, side = checked.poses, np.sqrt(checked.area[at])
         size = np.minimum(np.log(np.maximum(side / PLACEMENT.min_side_px, 1)) / 3, 1)
         near = np.exp(-((np.log(poses.decel[at] / wanted.decel) / 0.25) ** 2))
+        near += PLACEMENT.prefers_late * self._sets_off_late(poses)[at]
         if wanted.side:
             near += 0.5 * (np.sign(poses.lateral[at] - self.lanes.middle) == wanted.side)
         return 0.3 * size + 1.5 * near + 2 * checked.clear[at] - 0.1 * np.abs(poses.lateral[at])
+
+    def _sets_off_late(self, poses: Poses) -> np.ndarray:
+        """(P,) bool: what crosses and has just come from where its own lane ends."""
+        waits = poses.column(lambda h: h.motion.kind == "crossing" and h.motion.waits)
+        out = (
+            self.lanes.half
+            + poses.column(lambda h: h.standing.length)
+            - np.abs(poses.lateral - self.lanes.middle)
+        )
+        return waits & (out <= PLACEMENT.late_s * poses.speed)
 
     def _take(
         self,
@@ -544,10 +565,8 @@ class FreePlacements:
         rng: Callable[[Hazard], np.random.Generator],
         response: Response,
         nuisance: bool,
-    ) -> tuple[dict[str, tuple[float, int, bool]], str]:
-        """By hazard where it can stand, of as many hazards as are worth it: required deceleration, m/s^2, side (1 left,
-        -1 right), and whether a place for the same object off the path looks as large. And why none can stand
-        anywhere, or ""."""
+    ) -> tuple[dict[str, Option], str]:
+        """By hazard where it can stand, of as many hazards as are worth it; and why none can stand anywhere, or ""."""
         if self.obstacle:
             return {}, self.obstacle
         suited = [h for h in hazards if not self.missing(h)]
@@ -556,7 +575,7 @@ class FreePlacements:
         if not parts:
             return {}, f"at {self.scene.speed:.1f} m/s no response to any hazard would be due in time"
         checked = self.check(Poses.join(parts))
-        options: dict[str, tuple[float, int, bool]] = {}
+        options: dict[str, Option] = {}
         at_of = {k: checked.works[checked.poses.of[checked.works] == k] for k in range(len(parts))}
         # those with few poses first, so that no scene is left out in which they could stand; the rest as drawn
         few = sorted((k for k, at in at_of.items() if len(at)), key=lambda k: len(at_of[k]))
@@ -573,7 +592,7 @@ class FreePlacements:
                 options[parts[k].hazards[0].id] = option
         for k in () if options else uncontrolled[: PLACEMENT.surveyed]:
             if option := self._option(parts[k].hazards[0], rng, checked, at_of[k], False):
-                options[parts[k].hazards[0].id] = (*option[:2], False)
+                options[parts[k].hazards[0].id] = option._replace(alike=False)
         return options, "" if options else self._why_barren(checked)
 
     def _option(
@@ -583,17 +602,20 @@ class FreePlacements:
         checked: Checked,
         at: np.ndarray,
         nuisance: bool,
-    ) -> tuple[float, int, bool] | None:
+    ) -> Option | None:
         """A place among the poses ``at``, as :meth:`survey` tells of it; None where the past speaks against all."""
-        decel = checked.poses.decel[at]
-        order = at[np.argsort(np.abs(decel - float(rng(hazard).choice(decel))), kind="stable")]
+        decel, late = checked.poses.decel[at], self._sets_off_late(checked.poses)[at]
+        apart = np.abs(decel - float(rng(hazard).choice(decel))) + PLACEMENT.prefers_late * ~late
+        order = at[np.argsort(apart, kind="stable")]
         placements = self._take(checked, order[: PLACEMENT.survey_tries], None, 1)
         if isinstance(placements, str):
             return None
         [placement] = placements
         alike = not nuisance or self.control(hazard, placement, 1).alike
-        side = 1 if placement.lateral_m > self.lanes.middle else -1
-        return round(placement.required_decel, 2), side, alike
+        side = np.where(checked.poses.lateral[at] > self.lanes.middle, 1, -1)
+        spots = {(int(d), int(s)): (round(float(d), 2), int(s)) for d, s in zip(decel, side, strict=True)}
+        late_s = placement.in_view_s
+        return Option(sorted(spots.values()), alike, late_s is not None and late_s <= PLACEMENT.late_s)
 
     def _why_barren(self, checked: Checked) -> str:
         """What most speaks against every pose, and what would help."""

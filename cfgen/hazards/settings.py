@@ -97,6 +97,10 @@ class PlacementSettings:
     #: one looks alike is preferred, in the score of placements and in m/s^2.
     alike: float = 0.3
     prefers_alike: float = 2.0
+    #: What has been in view or in motion for this long, s, came late; and by how much what crosses and sets off late is
+    #: preferred, in the same scores.
+    late_s: float = 1.0
+    prefers_late: float = 1.0
     #: A strip along what parks, from and to this far beyond its outer side, m, and the most of it that may be
     #: road: the road's edge is then 1.5 m off at most.
     parked_m: tuple[float, float] = (0.5, 2.5)

@@ -100,6 +100,8 @@ class Case(Stored):
     arm_faults: dict[str, Fault] = Field(default_factory=dict)
     #: placements of the hazard_d* arms
     distance_placements: dict[str, Placement] = Field(default_factory=dict)
+    #: those of them that need a harder response than the benchmark's band allows: they count in the sweep only
+    nearer_arms: tuple[Arm, ...] = ()
     attempts: tuple[Attempt, ...]
     gates: tuple[GateResult, ...]
     provenance: Provenance
