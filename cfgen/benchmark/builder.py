@@ -149,7 +149,7 @@ def nuisance_arm(
     if control.missing:
         arms.missing["nuisance"] = control.missing
     best, wanted = math.inf, _visibility(job, hazard_edit)
-    for placement in control.placements[: ARM.nuisance_tries]:
+    for number, placement in enumerate(control.placements, 1):
         trial = Arms()
         own = EditJob(job.scene, job.images, control.hazard, placement, job.seed, jpeg_grids=job.jpeg_grids)
         yield from _gated(trial, "nuisance", own, context)
@@ -167,7 +167,7 @@ def nuisance_arm(
             arms.edits.update(trial.edits)
             arms.nuisance_ratios = round(ratios[0], 3), round(ratios[1], 3)
             arms.missing.pop("nuisance", None)
-        if best <= math.log(1 + ARM.alike):
+        if best <= math.log(1 + ARM.alike) or number >= ARM.nuisance_tries:
             return
 
 

@@ -148,7 +148,7 @@ DETECTION = DetectorSettings()
 class ArmSettings:
     """Where the control arms stand: wider bands find more places and compare less alike ones."""
 
-    #: so many places of a control object are painted at most, and its changed area and summed difference may differ
+    #: so many places of a control object are painted, more only while gates refuse all, and its changed area and summed difference may differ
     #: from the hazard's by this share
     nuisance_tries: int = 3
     alike: float = 0.3

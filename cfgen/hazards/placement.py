@@ -637,7 +637,7 @@ class FreePlacements:
         self,
         hazard: Hazard,
         placement: Placement,
-        most: int = PLACEMENT.candidates,
+        most: int = PLACEMENT.controls,
         closest: bool = False,
     ) -> Control:
         """The same object where no response is due, about as far off and as large as ``placement``.
@@ -652,7 +652,7 @@ class FreePlacements:
         if isinstance(placements, list):
             return Control(control, placements, True)
         if closest:
-            checked = self._beside(hazard, _ALONG)[1]
+            checked = self._beside(hazard, np.array([PLACEMENT.nearest_m, placement.distance_m]))[1]
             placements = self._take(checked, _by_area(checked, area, math.inf), None, most)
         return (
             Control(control, placements)

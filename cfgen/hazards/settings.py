@@ -97,6 +97,8 @@ class PlacementSettings:
     #: one looks alike is preferred, in the score of placements and in m/s^2.
     alike: float = 0.3
     prefers_alike: float = 2.0
+    #: Where one looks alike nowhere, it is looked for from here on, m.
+    nearest_m: float = 8.0
     #: What has been in view or in motion for this long, s, came late; and by how much what crosses and sets off late is
     #: preferred, in the same scores.
     late_s: float = 1.0
@@ -114,8 +116,9 @@ class PlacementSettings:
     #: plan more to choose from.
     surveyed: int = 12
     survey_tries: int = 4
-    #: So many placements are enough; so many are tried against their past.
+    #: So many placements are enough, of a hazard and of its control object; so many are tried against their past.
     candidates: int = 3
+    controls: int = 5
     most_tried: int = 12
     #: Things may be drawn in another size by this share, as far as the road's rise and fall over the last
     #: metres goes on.

@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 
 from cfgen.benchmark.plan import BuildPlan, Survey, assign, kind_of, slots_of
 from cfgen.benchmark.settings import PLAN
+from cfgen.hazards.placement import Option
 
 SCENES = [f"s{i:02d}" for i in range(12)]
 HAZARDS = [f"h{i}" for i in range(5)]
+SPOTS = [(1.5, -1), (1.5, 1), (2.5, -1), (2.5, 1), (3.5, -1), (3.5, 1)]
 
 
 def survey(scene_id: str, hazards=HAZARDS, alike=True) -> Survey:
-    return Survey(scene_id, "" if hazards else "no road", dict.fromkeys(hazards, (2.0, 1, alike)))
+    return Survey(scene_id, "" if hazards else "no road", dict.fromkeys(hazards, Option(SPOTS, alike)))
 
 
 class Disk:
@@ -71,8 +73,18 @@ def test_weights_make_a_mix_of_ones_own_and_a_place_for_the_control_object_count
     counts = Counter(assign(surveys, {}, {"h0": 4.0, "h1": 0.0}, 3))
     assert counts["h0"] == max(counts.values()) >= 6
     assert counts["h1"] == 0
-    options = {"h0": (2.0, 1, False), "h1": (2.0, 1, True)}
+    options = {"h0": Option(SPOTS, False), "h1": Option(SPOTS, True)}
     assert assign([Survey("s", "", options)], {"h1": PLAN.unlike - 1}, {}, 0) == ["h1"]
+    options = {"h0": Option(SPOTS), "h1": Option(SPOTS, late=True)}
+    assert assign([Survey("s", "", options)], {}, {}, 0) == ["h1"]
+
+
+def test_responses_and_sides_are_assigned_evenly(tmp_path):
+    disk = Disk(tmp_path, 12)
+    plan_of(disk, lambda s: HAZARDS).plan_all()
+    first = [p for p in disk.planned if not p.reserve]
+    assert {*Counter(int(p.decel) for p in first).values()} <= {3, 4, 5}
+    assert {*Counter(p.side for p in first).values()} <= {5, 6, 7}
 
 
 def test_scenes_come_first_each_slot_has_reserves_in_its_scene_and_no_pair_comes_twice(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.placement import find_placements
+from cfgen.hazards.placement import FreePlacements, find_placements
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.zones import (
     ANYWHERE,
@@ -22,7 +22,9 @@ from cfgen.hazards.zones import (
     required_decel,
     time_to_collision,
 )
+from cfgen.perception.road_by_colour import ColourGround
 from cfgen.perception.view import hood_row
+from cfgen.perception.views import Views
 from cfgen.records import Placement, Size
 from tests.hazards import drawn
 
@@ -158,6 +160,32 @@ def test_control_objects_stand_clear_of_the_lane_and_come_no_closer():
     walker = harmless(TAXONOMY.get("pedestrian_crossing"))
     for pose in poses_to_try(drawn.scene(), walker, np.random.default_rng(0), ANYWHERE):
         assert pose.lateral * pose.speed * math.sin(pose.yaw) > 0
+
+
+def test_a_control_object_is_as_far_off_and_as_large_as_its_hazard_or_the_closest_there_is():
+    picture, scene = drawn.road(half=4.0), drawn.scene()
+    images = {(scene.front.name, 0.0): picture}
+    free = FreePlacements(scene, images, Views.of(ColourGround()).scene(scene, images))
+    hazard = TAXONOMY.get("stranded_driver")
+
+    def area(p):
+        return (p.box_px[2] - p.box_px[0]) * (p.box_px[3] - p.box_px[1])
+
+    placements = free.find(hazard, np.random.default_rng(0))
+    for placement in placements:
+        control = free.control(hazard, placement)
+        assert control.alike
+        for p in control.placements:
+            assert abs(math.log(area(p) / area(placement))) <= math.log(1.3) + 1e-6
+            assert abs(p.distance_m - placement.distance_m) <= 0.3 * placement.distance_m + 1e-6
+            assert abs(p.lateral_m) - p.size.width / 2 > 1.5
+    x0, y0, _, y1 = placements[0].box_px
+    tower = placements[0].model_copy(update={"box_px": (x0, y0, x0 + 20 * (y1 - y0), y1)})
+    assert free.control(hazard, tower).missing
+    closest = free.control(hazard, tower, closest=True)
+    assert closest.placements
+    assert not closest.alike
+    assert closest.placements[0].distance_m < placements[0].distance_m
 
 
 def test_what_belongs_beside_the_road_does_not_stand_between_two_lanes():

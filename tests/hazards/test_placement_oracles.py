@@ -11,6 +11,7 @@ from shapely import affinity
 
 from cfgen.hazards.placement import OFF_EDGE, FreePlacements, missing_road
 from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.hazards.settings import POSES
 from cfgen.hazards.zones import ANYWHERE, Lanes, Pose, Poses, Response, poses_to_try
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews, Views
@@ -227,16 +228,23 @@ def boundary(shape: shapely.Polygon, share: float, side: int) -> float:
 
 
 @pytest.mark.parametrize("side", [-1, 1])
-@pytest.mark.parametrize(("kind", "bound"), [("hazard", 0.88), ("nuisance", 0.35)])
-def test_share_of_the_footprint_on_clear_road(side, kind, bound):
+def test_share_of_the_footprint_on_clear_road(side):
     """Seen by columns, of which a cell is 10% of it."""
     small = Size(length=0.5, width=2.5, height=1.0)
     shape = footprint(10.0, 0.0, 0.0, small)
-    for share, fine in ((bound - 0.12, False), (bound + 0.12, True)):
+    for share, fine in ((0.76, False), (1.0, True)):
         free = left_of(boundary(shape, share, side))
         free = free if side < 0 else ~left_of(boundary(shape, share, side))
-        _, faults = look(pose(10.0), hazard(small, kind=kind), clear(free))
+        _, faults = look(pose(10.0), hazard(small), clear(free))
         assert ("not on clear road" not in faults) == fine
+
+
+@pytest.mark.parametrize(("edge", "stands"), [(3.2, True), (2.0, False)])
+def test_what_is_harmless_stands_on_a_metre_of_verge_and_no_farther(edge, stands):
+    """It takes up 3.5 to 4.5 m."""
+    dustbin = hazard(Size(length=1.0, width=1.0, height=1.0), kind="nuisance", zones=("shoulder",))
+    _, faults = look(pose(15.0, 4.0, zone="shoulder"), dustbin, clear(drawn.on_ground()[1] < edge))
+    assert ("not on clear road" not in faults) == stands
 
 
 @dataclass
@@ -301,7 +309,7 @@ def test_what_is_harmless_is_tried_off_both_lanes_where_they_are_seen_and_off_th
         beside = np.array([p.lateral * kerb for p in poses])
         ours, across = beside[beside > 0], -beside[beside < 0]
         assert len(ours) > 10
-        assert 1.75 + 0.5 < ours.min() < ours.max() < 1.75 + 2 * 0.71 + 4.0
+        assert 1.75 + 0.5 < ours.min() < ours.max() < 1.75 + 2 * 0.71 + POSES.farthest_beside_m
         assert (len(across) > 5) == (seen is not None or verge)
         assert all(side > 5.25 + 0.5 for side in across), "beyond the oncoming lane"
 

@@ -26,7 +26,7 @@ NAMED = (
     "fire,wrong way,fallen cyclist,losing balance,pedestrian walking into,construction worker,"
     "high-visibility vest beside a stopped truck,fallen tree,tram,tricycle,trailer,excavator,moped,stroller,"
     "wheelchair,cart,cone,barrier,bollard,dog,cat ,debris,suitcase,dustbin,concrete block,generator,chair,"
-    "box,garbage bag,plastic bag,rock,tyre,traffic island,stalled,turning across,behind a parked car,"
+    "box,garbage bag,rock,tyre,traffic island,stalled,turning across,behind a parked car,"
     "out of control,ambulance,parked in the lane,crashed,opening its door,pulling out,smoke,water,power line,"
     "flock,hole,overturned,driving across from the side,braking hard,road-work"
 )
