@@ -10,8 +10,8 @@ import shapely
 from shapely import affinity
 
 from cfgen.hazards.placement import OFF_EDGE, FreePlacements, missing_road
-from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.settings import POSES
+from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.zones import ANYWHERE, Lanes, Pose, Poses, Response, poses_to_try
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews, Views
