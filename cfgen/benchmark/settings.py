@@ -148,8 +148,8 @@ DETECTION = DetectorSettings()
 class ArmSettings:
     """Where the control arms stand: wider bands find more places and compare less alike ones."""
 
-    #: so many places of a control object are painted, more only while gates refuse all, and its changed area and summed difference may differ
-    #: from the hazard's by this share
+    #: so many places of a control object are painted, more only while gates refuse all; its changed area and summed
+    #: difference may differ from the hazard's by this share
     nuisance_tries: int = 3
     alike: float = 0.3
     #: a hazard at another distance may be this share off it
