@@ -111,7 +111,7 @@ def merge_taxonomy(own: tuple[Hazard, ...], only: bool = False) -> Taxonomy:
         for entry in _shipped()
         if entry.id not in replaced and not (nulls if entry.kind == "null" else only)
     ]
-    groups: dict[Kind, list[Hazard]] = {kind: [] for kind in SECTIONS.values()}
+    groups: dict[str, list[Hazard]] = {kind: [] for kind in SECTIONS.values()}
     for entry in sorted([*shipped, *own], key=lambda e: e.id):
         groups[entry.kind].append(entry)
     if not groups["hazard"] or len(groups["null"]) != 1:
