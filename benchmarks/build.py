@@ -1,9 +1,11 @@
 """Seconds for a whole ``cfgen build`` against a plain script in the same run.
 
 The plain script does one ``cv2.seamlessClone`` of a patch and two PNG writes a scene: no metric placement, light,
-history frames, gates, records or resume. Usage: python benchmarks/build.py SCENES [N]
+history frames, gates, records or resume. Then a table: pairs tried, scenes used, cases with a control object.
+Usage: python benchmarks/build.py SCENES [N]
 """
 
+import json
 import resource
 import subprocess
 import sys
@@ -47,6 +49,29 @@ class Built:
     files: list[int]
 
 
+@dataclass(frozen=True)
+class Planned:
+    """What a build came to: pairs that were tried, scenes that have a case, cases with a control object, and those in
+    which the hazard came into view or motion within the last second."""
+
+    tried: int
+    scenes: int
+    controlled: int
+    late: int
+
+    @classmethod
+    def of(cls, bench: Path) -> "Planned":
+        cases = [json.loads(path.read_text()) for path in (bench / "cases").rglob("case.json")]
+        refused = len(list((bench / "rejected").rglob("rejection.json")))
+        in_view = [case["placement"]["in_view_s"] for case in cases]
+        return cls(
+            len(cases) + refused,
+            len({case["scene_id"] for case in cases}),
+            sum("nuisance" in case["arms"] for case in cases),
+            sum(seconds is not None and seconds <= 1.0 for seconds in in_view),
+        )
+
+
 def run(command: list[str], folder: Path, n: int = 0) -> Built:
     """``command``, that fills ``folder`` with ``n`` cases, or as many as have a record."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -59,8 +84,8 @@ def run(command: list[str], folder: Path, n: int = 0) -> Built:
     return Built(took, cpu, int(peak) / 1024, cases, files)
 
 
-def measure(scenes: str, n: int) -> tuple[Built, Built]:
-    """Ours and the plain script's."""
+def measure(scenes: str, n: int) -> tuple[Built, Built, Planned]:
+    """Ours and the plain script's, and what ours came to."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
         (out / "plain").mkdir()
@@ -78,11 +103,12 @@ def measure(scenes: str, n: int) -> tuple[Built, Built]:
             "7",
             "--quiet",
         ]
-        return run([*build, "--out", str(out / "bench")], out / "bench" / "cases"), plain
+        ours = run([*build, "--out", str(out / "bench")], out / "bench" / "cases")
+        return ours, plain, Planned.of(out / "bench")
 
 
 def main() -> None:
-    ours, plain = measure(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 66)
+    ours, plain, planned = measure(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 66)
     for name, built in (("cfgen build", ours), ("plain seamlessClone + 2 PNG", plain)):
         print(
             f"{name}: {built.seconds:.1f} s ({built.cpu_s:.1f} s of processor time) for {built.cases} cases, "
@@ -90,6 +116,16 @@ def main() -> None:
             f"{built.peak_mb:.0f} MB of memory"
         )
     print(f"ratio cfgen / plain: {ours.seconds / plain.seconds:.1f}")
+    rows = {
+        "processor time, s": f"{ours.cpu_s:.0f}",
+        "by the clock, s": f"{ours.seconds:.0f}",
+        "pairs tried": planned.tried,
+        "scenes used": planned.scenes,
+        "with a control object": planned.controlled,
+        "in view or in motion for 1 s at most": planned.late,
+    }
+    for name, value in rows.items():
+        print(f"| {name} | {value} |")
 
 
 if __name__ == "__main__":
