@@ -59,7 +59,7 @@ def compositor(scenes: str, n: int) -> Iterator[Row]:
 def build(scenes: str, n: int) -> Iterator[Row]:
     from benchmarks import build as script
 
-    ours, plain = script.measure(scenes, n)
+    ours, plain, _ = script.measure(scenes, n)
     alternative = "script: one `seamlessClone`, two PNG a scene"
     told = "{:.2f} s a case, {:.2f} s of processor time"
     yield Row(

@@ -246,8 +246,6 @@ class CaseBuilder:
 
     context: BuildContext
     planned: Planned
-    #: whether nothing is planned in its place: then its control object may be less alike, or missing
-    last: bool = True
     hazard: Hazard = field(init=False)
     folder: SceneFolder = field(init=False)
     #: with its front camera as its frames show it
@@ -328,7 +326,7 @@ class CaseBuilder:
         elif nuisance:
             pairs = [(placement, self._free.control(self.hazard, placement)) for placement in placements]
             pairs = [pair for pair in pairs if pair[1].alike]
-            if pairs or self.last:
+            if pairs or not planned.alike:
                 first = placements[0]
                 pairs = pairs or [(first, self._free.control(self.hazard, first, closest=True))]
                 self.placements, self.controls = zip(*pairs, strict=True)
@@ -591,7 +589,7 @@ def _slot_work(context: BuildContext, slot: Slot, outcomes: list[Outcome]) -> Wo
         # somebody may have finished it between the plan and the claim
         outcome = outcome_on_disk(context.store, planned)
         if outcome is None:
-            builder = CaseBuilder(context, planned, planned == slot[-1])
+            builder = CaseBuilder(context, planned)
             yield from builder.tries()
             outcome = _finished(builder)
             outcomes.append(outcome)

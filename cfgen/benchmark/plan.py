@@ -244,6 +244,7 @@ class BuildPlan:
                     look=look,
                     decel=decel,
                     side=1 if side > 0 else -1,
+                    alike=surveys[i].options[hazard].alike,
                 )
             )
         return sorted(rows, key=lambda p: (p.slot, p.reserve))

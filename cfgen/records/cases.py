@@ -199,7 +199,7 @@ class Planned(Record):
     ``slot``: None where a person asked for the pair; ``variant`` is then above 0 for further cases of it. ``look``
     tells cases apart whose hazards share a model: each shows another of its variants while there are more; None: the
     case's seed decides. ``decel``, m/s^2, and ``side``, 1 left or -1 right of the own lane's middle: what its placement
-    should come near to.
+    should come near to. ``alike``: a control object looked alike in the survey, and without one the pair is refused.
     """
 
     case_id: Identifier
@@ -211,6 +211,7 @@ class Planned(Record):
     look: Count | None = None
     decel: float | None = None
     side: Literal[-1, 0, 1] = 0
+    alike: bool = False
 
 
 class BenchmarkRecord(Stored):
