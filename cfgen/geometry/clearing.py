@@ -30,7 +30,7 @@ def clearing_plan(
         speed: of the car at t0, m/s. standing: what of the hazard takes up ground; it moves on as it does.
         free: whether the road is free at s and lateral (N,), m along the path and to its left: (N,) bool.
     """
-    t: Array = np.arange(1, WAYPOINTS + 1) * PLAN_DT
+    t = np.linspace(PLAN_DT, WAYPOINTS * PLAN_DT, WAYPOINTS)
     footprint = Footprint.of(placement.model_copy(update={"size": standing}))
     for s, lateral in _candidates(speed, t):
         if lateral.any() and not all(free(s, lateral + side).all() for side in (-HALF_WIDTH_M, HALF_WIDTH_M)):
