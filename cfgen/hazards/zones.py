@@ -456,7 +456,9 @@ def _beside_road(
         start = np.where(side < 0, lanes.outer[0] + lanes.middle, lanes.outer[1] - lanes.middle)
     else:
         start = np.where(side == lanes.kerb, lanes.half, 3 * lanes.half)
-    return lanes.middle + side * (start + across + rng.uniform(0.1, POSES.farthest_beside_m, len(side))), yaw
+    # mostly near the road: farther off less is in the frame
+    out = 0.1 + (POSES.farthest_beside_m - 0.1) * rng.uniform(size=len(side)) ** 2
+    return lanes.middle + side * (start + across + out), yaw
 
 
 def _yaw(hazard: Hazard, side: np.ndarray, rng: np.random.Generator) -> Array:
