@@ -246,6 +246,8 @@ class CaseBuilder:
 
     context: BuildContext
     planned: Planned
+    #: whether nothing is planned in its place: then its control object may be missing
+    last: bool = True
     hazard: Hazard = field(init=False)
     folder: SceneFolder = field(init=False)
     #: with its front camera as its frames show it
@@ -326,9 +328,10 @@ class CaseBuilder:
         elif nuisance:
             pairs = [(placement, self._free.control(self.hazard, placement)) for placement in placements]
             pairs = [pair for pair in pairs if pair[1].alike]
-            if pairs or not planned.alike:
-                first = placements[0]
-                pairs = pairs or [(first, self._free.control(self.hazard, first, closest=True))]
+            if not pairs and not planned.alike:
+                closest = self._free.control(self.hazard, placements[0], closest=True)
+                pairs = [(placements[0], closest)] if closest.placements or self.last else []
+            if pairs:
                 self.placements, self.controls = zip(*pairs, strict=True)
             else:
                 self.refusal = "no place for its control object: none looks as large beside the road"
@@ -589,7 +592,7 @@ def _slot_work(context: BuildContext, slot: Slot, outcomes: list[Outcome]) -> Wo
         # somebody may have finished it between the plan and the claim
         outcome = outcome_on_disk(context.store, planned)
         if outcome is None:
-            builder = CaseBuilder(context, planned)
+            builder = CaseBuilder(context, planned, planned == slot[-1])
             yield from builder.tries()
             outcome = _finished(builder)
             outcomes.append(outcome)

@@ -10,11 +10,12 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.records import Planned
 
 
-def placed(alike: set[str], expected: bool) -> CaseBuilder:
+def placed(alike: set[str], expected: bool, last: bool = True, anywhere: bool = True) -> CaseBuilder:
     """A case with two placements, "near" and "far", after it looked for its places."""
 
     def control(hazard, placement, closest=False):
-        return Control(hazard, ("beside",) if closest or placement in alike else (), placement in alike)
+        beside = placement in alike or (closest and anywhere)
+        return Control(hazard, ("beside",) if beside else (), placement in alike)
 
     benchmark = {"seed": 0, "controls": ("nuisance",), "protocol": "even"}
     context = SimpleNamespace(
@@ -25,7 +26,7 @@ def placed(alike: set[str], expected: bool) -> CaseBuilder:
         fault=lambda *_: None,
         free_placements=lambda *_: SimpleNamespace(find=lambda *_: ["near", "far"], control=control),
     )
-    builder = CaseBuilder(context, Planned(case_id="c", scene_id="s", hazard_id="deer", alike=expected))
+    builder = CaseBuilder(context, Planned(case_id="c", scene_id="s", hazard_id="deer", alike=expected), last)
     builder.scene = None
     builder.place()
     return builder
@@ -46,3 +47,9 @@ def test_a_pair_without_one_is_refused_where_one_was_planned_and_takes_the_close
     assert not closest.refusal
     assert list(closest.placements) == ["near"]
     assert [control.placements for control in closest.controls] == [("beside",)]
+
+
+def test_where_there_is_none_at_all_only_the_last_reserve_goes_without():
+    assert placed(set(), False, last=False, anywhere=False).refusal
+    assert not placed(set(), False, last=False).refusal
+    assert list(placed(set(), False, anywhere=False).placements) == ["near"]
