@@ -114,7 +114,7 @@ class PlacementSettings:
     most_on_road: float = 0.25
     #: Of so many hazards a placement is looked for in each scene, with so many tries: more need longer and leave the
     #: plan more to choose from.
-    surveyed: int = 12
+    surveyed: int = 18
     survey_tries: int = 4
     #: So many placements are enough, of a hazard and of its control object; so many are tried against their past.
     candidates: int = 3
