@@ -41,7 +41,7 @@ def _processes_end():
 def opened(root: Path, **options) -> tuple[Api, dict]:
     """The app with ``slow`` started, and a pose to draw at."""
     api = Api(root, options={"slow": options})
-    case = api.store.cases()[0]
+    case = min(api.store.cases(), key=lambda c: c.placement.distance_m)  # well seen
     asked = {"scene": case.scene_id, "hazard": case.hazard.id, "seed": 3}
     pose = {**asked, **ask(api, "suggest", **asked), "inpainter": "slow"}
     assert ended(api, ask(api, "open_inpainter", inpainter="slow", hazard=case.hazard.id))["state"] == "done"
@@ -132,7 +132,7 @@ def test_an_unknown_or_unstarted_inpainter_is_refused_in_words(root: Path, plugi
 
 def test_a_build_and_saving_by_hand_at_once_lose_nothing_of_each_other(root: Path, real: Path) -> None:
     api = Api(root)
-    case = api.store.cases()[0]
+    case = min(api.store.cases(), key=lambda c: c.placement.distance_m)  # well seen
     asked = {"scene": case.scene_id, "hazard": case.hazard.id, "seed": 3}
     pose = {**asked, **ask(api, "suggest", **asked)}
     build = [sys.executable, "-m", "cfgen", *build_arguments(real, root, 9)]
