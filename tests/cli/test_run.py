@@ -10,7 +10,7 @@ from tests.benches import run
 
 SMALL = """
 bench: out/bench
-build: {n: 2, hazards: "cone_line,work_barrier", jobs: 1}
+build: {n: 2, hazards: "cone_line,work_barrier", jobs: 1, controls: none}
 planners:
   - cruise
   - {planner: scripted, name: careful, options: {kind: notices_and_brakes}}
@@ -47,7 +47,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = written(tmp_path_factory.mktemp("experiment"), SMALL)
     code, text, err = run("run", file, "--dry-run")
     assert (code, err) == (0, "")
-    assert "| careful | 6 | 0 | 0.00 |" in text  # two cases: original, hazard and nuisance
+    assert "| careful | 4 | 0 | 0.00 |" in text  # two cases, original and hazard
     assert list(file.parent.iterdir()) == [file]
     code, text, err = run("run", file, "--quiet")
     assert code == 0, err
@@ -67,10 +67,10 @@ def test_it_builds_scores_and_reports(done: Path):
 def test_a_second_time_nothing_is_done_again(done: Path):
     folder = done.parent / "out" / "bench"
     before = {p: p.stat().st_mtime_ns for p in folder.glob("[rc]*/*/*/*.json")}
-    assert len(before) == 2 + 12  # cases, and answers of two planners
+    assert len(before) == 2 + 8  # cases, and answers of two planners
     again = cfgen.run(done, quiet=True)
     assert {p: p.stat().st_mtime_ns for p in before} == before
-    assert [(s.done, s.calls) for s in again.estimate.steps if s.name == "careful"] == [(6, 0)]
+    assert [(s.done, s.calls) for s in again.estimate.steps if s.name == "careful"] == [(4, 0)]
     assert [r.planner for r in again.runs] == ["cruise", "careful"]
 
 
@@ -178,7 +178,6 @@ def test_who_or_what_cannot_be_scored_is_named_before_anything_is_done(tmp_path:
 
 def test_many_mistakes_are_told_together(tmp_path: Path):
     text = SMALL.replace("- cruise", "- cruize").replace("cone_line", "cone_lin").replace("kind:", "kin:")
-    text = text.replace("n: 2", "n: 2, controls: none")
     code, _, err = run(
         "run", written(tmp_path, text + "score: {arms: [hazrd, nuisance]}\njudges: [offlin]\n")
     )

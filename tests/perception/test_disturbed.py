@@ -31,6 +31,7 @@ def build(real, models, tmp_path_factory):
     for scene in sorted((real / "udacity_hmb3" / "scenes").iterdir())[5:29:6]:
         shutil.copytree(scene, few / "udacity_hmb3" / "scenes" / scene.name)
     eyes = ("--perception", "twinlitenet", "--perception-options", f"path={models / 'twinlitenet.onnx'}")
+    eyes += ("--hazards", "stroller,construction_worker,scooter_rider,deer")
 
     def make(out):
         code, _, err = run(*build_arguments(few, out, 2, "--jobs", "1", *eyes))
