@@ -95,7 +95,7 @@ def estimate(experiment: Experiment) -> Estimate:
         InputError: there are no scenes.
     """
     store = Store(experiment.bench) if (experiment.bench / MARKER).is_file() else None
-    arms = {"original", *experiment.score.arms}
+    arms = {"original", *experiment.score.arms_of(experiment.build.control_arms)}
     steps = [_build(experiment, store)]
     for planner in experiment.planners:
         steps.append(_answers(experiment, planner, len(arms), store))
@@ -109,7 +109,7 @@ def _build(experiment: Experiment, store: Store | None) -> Step:
     part = experiment.build
     finished = min(part.n, len(store.case_ids())) if store else 0
     remaining = part.n - finished
-    edits = 1 + len(part.controls) + len(part.distances)
+    edits = 1 + len(part.control_arms) + len(part.distances)
     frames, pixels, scene_bytes = _scene(part.scenes)
     size = int(remaining * ((1 + edits * frames) * pixels * _PNG_BYTES + scene_bytes))
     jobs = part.jobs or default_jobs()
