@@ -266,7 +266,7 @@ def _benchmark(
         horizon=options.horizon,
         protocol=options.protocol,
         hazard_weights=_weights(options, taxonomy),
-        controls=tuple(arm for arm in options.controls if arm != "none"),
+        controls=options.control_arms,
         distances=tuple(d for d in options.distances if d != 1.0),
     )
 

@@ -2,6 +2,7 @@
 command line, experiment files and the documentation. How they are declared: :mod:`cfgen.core.options`."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -196,6 +197,11 @@ class BuildOptions(WorkOptions):
     ] = ""
     retry_faults: Annotated[bool, "Try again what broke in an earlier build of this directory."] = False
 
+    @property
+    def control_arms(self) -> tuple[str, ...]:
+        """The arms that ``controls`` asks for; none for ``none``."""
+        return tuple(arm for arm in self.controls if arm != "none")
+
 
 JudgeName = Annotated[str, "Who judges: see cfgen list judges."]
 JudgeSettings = Annotated[Settings, "Options of the judge."]
@@ -326,6 +332,12 @@ class ScoreOptions(PlannerOptions):
     max_answer_chars: Annotated[Count, "Characters of an answer; the rest is cut, and that recorded."] = (
         MAX_CHARS
     )
+
+    def arms_of(self, built: Collection[str]) -> tuple[str, ...]:
+        """``arms``; of those asked by default, no nuisance where none is ``built``: the report then says so."""
+        default = attrs.fields(ScoreOptions).arms.default
+        absent = {"nuisance"} - set(built) if self.arms == default else set()
+        return tuple(arm for arm in self.arms if arm not in absent)
 
 
 @attrs.frozen(kw_only=True)

@@ -50,7 +50,8 @@ def score(options: ScoreOptions) -> ScoreSummary:
     """
     engine = create_engine(options.engine, options.engine_options)
     store = open_store(options.bench)
-    options = attrs.evolve(options, arms=_arms(store, options.arms))
+    built = {arm for _, _, arms, _ in arms_of_cases(store) for arm in arms}
+    options = attrs.evolve(options, arms=options.arms_of(built))
     questions = arm_inputs(store, options.arms, options.repeats)
     if isinstance(options.planner, str) and options.planner.endswith(".jsonl"):
         check_lines(Path(options.planner), store.root / EXPORTS, questions.each_key())
@@ -76,14 +77,6 @@ def score(options: ScoreOptions) -> ScoreSummary:
     calibrated = trusted(store, judge, options.rubric)
     give_verdicts(store, inputs, judge, planner.name, questions, options)
     return summary(store, planner.name, judge.name, questions, followed, calibrated)
-
-
-def _arms(store: Store, arms: tuple[str, ...]) -> tuple[str, ...]:
-    """Those asked by default, less nuisance where the benchmark has none: the report then says what is missing."""
-    default = attrs.fields(ScoreOptions).arms.default
-    if arms == default and not any("nuisance" in built for _, _, built, _ in arms_of_cases(store)):
-        return tuple(arm for arm in arms if arm != "nuisance")
-    return arms
 
 
 def _warn_of_small_hazards(inputs: RolloutInputs, planner: OpenPlanner, questions: Queries) -> None:

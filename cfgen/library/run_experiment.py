@@ -112,10 +112,9 @@ def _fault(where: str, work: Callable[[], None]) -> Iterator[str]:
 
 
 def _arms(experiment: Experiment) -> Iterator[str]:
-    controls = experiment.build.controls
     distances = [distance_name(factor) for factor in experiment.build.distances if factor != 1.0]
-    built = ["original", "hazard", "rerun", *controls, *distances]
-    for arm in experiment.score.arms:
+    built = ["original", "hazard", "rerun", *experiment.build.control_arms, *distances]
+    for arm in experiment.score.arms_of(built):
         if arm not in built:
             yield (
                 f"score.arms: expected any of {', '.join(built)}, found '{arm}'{did_you_mean(arm, built)}; "

@@ -10,7 +10,7 @@ from tests.benches import run
 
 SMALL = """
 bench: out/bench
-build: {n: 2, hazards: "cone_line,work_barrier", jobs: 1}
+build: {n: 2, hazards: "cone_line,work_barrier", jobs: 1, controls: none}
 planners:
   - cruise
   - {planner: scripted, name: careful, options: {kind: notices_and_brakes}}

@@ -87,7 +87,7 @@ def test_the_classifier_is_asked_about_scenes_that_it_has_not_seen():
 
 
 def test_a_folder_that_is_no_benchmark_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["forensics", str(tmp_path), "--things", "none.onnx"])
+    monkeypatch.setattr("sys.argv", ["forensics", str(tmp_path)])
     with pytest.raises(StoreError, match=str(tmp_path)):
         forensics.main()
 

@@ -130,7 +130,7 @@ def test_the_hazard_is_turned_to_a_view_that_its_sprite_has_and_the_mask_leaves_
                     hazard,
                     placement,
                     4,
-                    np.full((540, 960), 255, np.uint8),
+                    {FRONT: np.full((540, 960), 255, np.uint8)},
                 )
             ],
             Composite(),

@@ -23,14 +23,23 @@ GENTLE = {
     "scheduler": "euler",
     "batch_size": 1,
 }
+HAZARDS = "work_barrier,debris_tyres,car_on_fire,deer"
+SCENES = (
+    "forest_wet_03",
+    "lane_low_sun_03",
+    "residential_overcast_06",
+    "rural_day_01",
+    "rural_winter_06",
+    "street_day_02",
+)
 KEPT = ("cases/**/*", "rejected/**/*.json", "scenes/**/*", "benchmark.json", "plan.jsonl")
 
 
 @pytest.fixture(scope="module")
 def scenes(tmp_path_factory) -> Path:
-    """Two demo scenes."""
+    """Demo scenes that each have room for one of HAZARDS at least."""
     folder = tmp_path_factory.mktemp("scenes")
-    for name in ("arterial_clear_06", "residential_overcast_06"):
+    for name in SCENES:
         shutil.copytree(scenarios_dir() / "scenes" / name, folder / name)
     return folder
 
@@ -39,7 +48,7 @@ def arguments(model: Path, scenes: Path, out: Path, n: int = 2, *more: str, **op
     given = [f"{key}={value}" for key, value in {"model": model, **GENTLE, **options}.items()]
     return [
         *("build", "--n", str(n), "--scenes", str(scenes), "--out", str(out), "--quiet", "--seed", "3"),
-        *("--hazards", "work_barrier,debris_tyres,car_on_fire", "--inpainter", "sdxl", *more),
+        *("--hazards", HAZARDS, "--inpainter", "sdxl", *more),
         *(word for pair in given for word in ("--inpainter-options", pair)),
     ]
 
@@ -93,7 +102,7 @@ def test_the_mask_is_the_object_its_ring_and_shadow(bench, clear, scenes, tmp_pa
 def composite(scenes: Path, out: Path) -> list[str]:
     return [
         *("build", "--n", "4", "--scenes", str(scenes), "--out", str(out), "--quiet", "--seed", "3"),
-        *("--hazards", "work_barrier,debris_tyres,car_on_fire", "--jobs", "1"),
+        *("--hazards", HAZARDS, "--jobs", "1"),
     ]
 
 

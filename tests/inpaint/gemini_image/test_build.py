@@ -25,7 +25,7 @@ from tests.inpaint.gemini_image.fake_images import (
 pytest.importorskip("google.genai")
 N = 3
 #: One more, and a barrier has a place in each.
-SCENES = ("lane_day_01", "residential_clear_04", "residential_day_05", "urban_day_06")
+SCENES = ("lane_day_01", "residential_clear_04", "residential_day_05", "street_day_02")
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +36,11 @@ def scenes(tmp_path_factory) -> Path:
     return folder
 
 
-def arguments(server, scenes, out, *more, n=N):
+def arguments(server, scenes, out, *more, n=N, controls="none"):
     # the perceiver is named as commands in processes of their own have another default (tests/conftest.py)
     where = ["--scenes", scenes, "--perception", "colour"]
     fixed = ["build", "--n", n, "--out", out, *where, "--hazards", "work_barrier", "--seed", 6]
+    fixed += ["--controls", controls]
     options = [f"base_url={server.url}", "concurrency=2", "batch_size=2"]
     return [
         *fixed,
@@ -61,8 +62,8 @@ def everything_written(out):
 def test_cases_pass_the_gates_and_the_bill_is_shown(scenes, tmp_path):
     out = tmp_path / "b"
     with ImageServer(lambda r, n: painted(r, n) if is_critic(r) else answer_with(draw(r, tone=5))) as server:
-        more = ("--controls", "null", "--inpainter-options", "usd_in=1")
-        code, said, err = run(*arguments(server, scenes, out, *priced(*more)))
+        more = priced("--inpainter-options", "usd_in=1")
+        code, said, err = run(*arguments(server, scenes, out, *more, controls="null"))
     assert code == 0, err
     assert f"spent on inpainting so far: {2 * N} requests, {2 * N} pictures" in said
     assert "$0.60" in said
