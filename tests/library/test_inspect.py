@@ -93,9 +93,7 @@ def _same_by_cfgen(bench: Path, tmp_path: Path, log, judge: str, **options) -> t
     )
     copy = tmp_path / "bench"
     shutil.copytree(bench, copy)
-    run = cfgen.score(
-        copy, str(answers), judge=judge, arms=ARMS, quiet=True, judge_options=options or None
-    )
+    run = cfgen.score(copy, str(answers), judge=judge, arms=ARMS, quiet=True, judge_options=options or None)
     verdicts = run.verdicts
     store = Store(copy)
     blocks = {case_id: case_id for case_id in store.case_ids()}
@@ -147,9 +145,7 @@ def test_offline_scores_and_failed_answers_are_those_of_cfgen_score(bench: Path,
         custom_outputs=map(_said, said),
         memoize=False,
     )
-    log = _evaluated(
-        tmp_path, hazards(str(bench), arms=ARMS, judge="offline", frame_times=[0]), planner
-    )
+    log = _evaluated(tmp_path, hazards(str(bench), arms=ARMS, judge="offline", frame_times=[0]), planner)
     figures, verdicts = _same_by_cfgen(bench, tmp_path, log, "offline")
     assert _of_log(log) == verdicts
     assert "planner_failed" in {status for status, _ in verdicts.values()}

@@ -33,9 +33,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bench(scenes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Not to be changed: copy it."""
     out = tmp_path_factory.mktemp("shared") / "bench"
-    made = cfgen.build(
-        out, n=2, scenes=scenes, hazards="cone_line", jobs=1, quiet=True, perception="colour"
-    )
+    made = cfgen.build(out, n=2, scenes=scenes, hazards="cone_line", jobs=1, quiet=True, perception="colour")
     assert len(made) == 2
     return out
 

@@ -160,7 +160,7 @@ def test_what_does_not_follow_is_refused_though_every_hash_fits(what: str, bundl
 
 
 def test_replies_are_read_again_only_by_the_rubric_whose_words_give_its_hash(bundle: Path, tmp_path: Path):
-    assert prove(read_bundle(bundle)).reread == 4
+    assert prove(read_bundle(bundle)).reread == 6
     changed = forged(
         bundle,
         tmp_path / "other",
