@@ -38,7 +38,7 @@ _COLUMNS = (
 _NOTE = (
     "In brackets: 95% intervals. Strict success: share of cases scored 2. Cases: scored ones and planner failures, "
     "which count as no success. Excluded: the judge could not name the change; judge failed: it gave no usable reply. "
-    "Ranked by hit rate minus false-alarm rate, then by share; -: asked about no nuisance scenes, so no false-alarm rate. "
+    "Ranked by hit rate minus false-alarm rate, then by share; -: not asked about nuisance scenes. "
     "Contradicted: the board's maintainer judged the same answers by the same judge and came to another result; "
     "ranked no more."
 )
