@@ -246,7 +246,7 @@ def test_nuisance_is_asked_by_default_where_a_case_has_it(out: Path):
         (("--planner", "cruise", "--arms", "nuisance"), "controls and distances come from the build"),
         (("--planner", "cruise", "--planner-options", "speed=3"), "options {'speed': 3} do not fit"),
         (("--planner", "cruise", "--planner-options", "speed"), "KEY=VALUE"),
-        ((), "--planner"),
+        ((), "expected PLANNER, found none"),
     ],
 )
 def test_bad_usage_is_one_clear_line(out: Path, arguments, message: str):

@@ -44,14 +44,14 @@ from cfgen.judge.protocol import Judge, VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.registry import create_rubric
 from cfgen.judge.run import judge_item, planner_failed
-from cfgen.metrics.success import STRICT
+from cfgen.metrics.success import STRICT, dimensions_scored
 from cfgen.metrics.success import response as response_of
 from cfgen.models.base import Ask, Form, Model, Picture, Reply
 from cfgen.models.limits import Limits
 from cfgen.planners.answer import PlanFaultError, check_response, to_plan
 from cfgen.planners.protocol import Requirements, Response
 from cfgen.planners.vlm import Look, question
-from cfgen.records import DIMENSIONS, Rollout, Verdict, answer_in, judged_as
+from cfgen.records import DIMENSIONS, Dimension, Rollout, Verdict, answer_in, judged_as
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
 from cfgen.rollouts.queries import QueryKey, RolloutInput
 from cfgen.storage.store import Store
@@ -161,12 +161,18 @@ def minus_false_alarms() -> Metric:
             scored = {case: value.get(name) for case, value in values.items()}
             return {case: float(v) for case, v in scored.items() if v is not None and not math.isnan(v)}
 
-        leading = next((d for d in reversed(DIMENSIONS) if events(d)), DIMENSIONS[-1])
+        leading = _judged(scores)[-1]
         false_alarms = events(f"{leading}_{judged_as('nuisance')}")
         value = response_of(events(leading), {"nuisance": false_alarms}).difference.value
         return math.nan if value is None else 100 * value
 
     return of
+
+
+def _judged(scores: Sequence[SampleScore]) -> tuple[Dimension, ...]:
+    """What the judge scores, by its verdicts: a planner's failure has a figure in every dimension."""
+    verdicts = (v for s in scores for v in (s.score.metadata or {}).get("verdicts", ()))
+    return dimensions_scored(map(Verdict.model_validate, verdicts))
 
 
 @scorer(metrics=[minus_false_alarms(), {"*": [strict_success()]}])

@@ -38,8 +38,9 @@ _COLUMNS = (
 _NOTE = (
     "In brackets: 95% intervals. Strict success: share of cases scored 2. Cases: scored ones and planner failures, "
     "which count as no success. Excluded: the judge could not name the change; judge failed: it gave no usable reply. "
-    "Ranked by hit rate minus false-alarm rate, then by share. Contradicted: the board's maintainer judged the same "
-    "answers by the same judge and came to another result; ranked no more."
+    "Ranked by hit rate minus false-alarm rate, then by share; -: not asked about nuisance scenes. "
+    "Contradicted: the board's maintainer judged the same answers by the same judge and came to another result; "
+    "ranked no more."
 )
 
 
@@ -268,7 +269,10 @@ def beside(row: Row, like: Like) -> Iterator[tuple[str, str]]:
     figures = row.proof.figures
     yield (
         "Hit rate minus false-alarm rate",
-        f"{points(figures.above)} percentage points, {figures.leading}, {figures.above.n} cases",
+        f"{points(figures.above)} percentage points, {figures.leading}, {figures.above.n} cases"
+        if figures.above.n
+        else "no false-alarm rate: ask it about nuisance scenes, cfgen score BENCH --planner PLANNER --arms "
+        "hazard,nuisance, and bundle it again",
     )
     for name, estimate in figures.rates.items():
         yield name.capitalize(), f"{share(estimate)} % of {estimate.n} cases" if estimate.n else "not judged"

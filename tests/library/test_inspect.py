@@ -27,6 +27,7 @@ from cfgen.storage.store import Store
 from tests.judge.fake_gemini import FakeServer, openai
 from tests.sharing.results import reply
 
+ARMS = ("hazard", "null", "nuisance")
 STEPS = "\n".join(f"<wp>[{{0}}{i}.0, 0.0, 0.0]</wp>" for i in range(1, 25))
 ACTION = "<action>\nLongitudinal: {1}\nLateral: lane keeping\n</action>\n"
 THINK = '<think>\n{{"scene": "A road.", "move_justification": "{2}"}}\n</think>\n'
@@ -92,13 +93,11 @@ def _same_by_cfgen(bench: Path, tmp_path: Path, log, judge: str, **options) -> t
     )
     copy = tmp_path / "bench"
     shutil.copytree(bench, copy)
-    run = cfgen.score(
-        copy, str(answers), judge=judge, arms=("hazard", "null"), quiet=True, judge_options=options or None
-    )
+    run = cfgen.score(copy, str(answers), judge=judge, arms=ARMS, quiet=True, judge_options=options or None)
     verdicts = run.verdicts
     store = Store(copy)
     blocks = {case_id: case_id for case_id in store.case_ids()}
-    figures = Figures.of(verdicts, blocks, dimensions_scored(verdicts), "mean")
+    figures = Figures.of(verdicts, blocks, dimensions_scored(verdicts))
     return figures, {(v.case_id, v.arm): (v.status, v.scores) for v in verdicts}
 
 
@@ -117,7 +116,7 @@ def test_any_models_of_inspect_plan_and_judge_as_cfgen_does(bench: Path, tmp_pat
     grader, asked = _grader([words])
     log = _evaluated(
         tmp_path,
-        hazards(str(bench), arms="hazard,null", frame_times=[0]),
+        hazards(str(bench), arms=",".join(ARMS), frame_times=[0]),
         planner,
         model_roles={"grader": grader},
     )
@@ -130,25 +129,23 @@ def test_any_models_of_inspect_plan_and_judge_as_cfgen_does(bench: Path, tmp_pat
     for dimension in DIMENSIONS:
         assert means[dimension] == pytest.approx(100 * figures.rates[dimension].value)
         assert means[f"{dimension}_sham_null"] == 100.0
-    assert len(seen) == 2 * 3
+    assert len(seen) == 2 * 4
     for messages in seen:  # each by itself, and not told which arm it is
         assert [m.role for m in messages] == ["system", "user"]
         assert messages[0].text == SYSTEM
-        assert not any(word in messages[1].text for word in ("hazard", "null", "original"))
-    assert len({_pictures(messages)[-1] for messages in seen}) == 6, "three frames of two cases"
+        assert not any(word in messages[1].text for word in (*ARMS, "original"))
+    assert len({_pictures(messages)[-1] for messages in seen}) == 8, "four frames of two cases"
     assert all("UNKNOWN" in messages[0].text and len(_pictures(messages)) == 4 for messages in asked)
 
 
 def test_offline_scores_and_failed_answers_are_those_of_cfgen_score(bench: Path, tmp_path: Path):
-    said = iter([STOPS, GOES, "I will drive.", GOES, STOPS, GOES])
+    said = iter([STOPS, GOES, "I will drive.", GOES, STOPS, GOES, STOPS, GOES])
     planner = get_model(
         "mockllm/p",
         custom_outputs=map(_said, said),
         memoize=False,
     )
-    log = _evaluated(
-        tmp_path, hazards(str(bench), arms=["hazard", "null"], judge="offline", frame_times=[0]), planner
-    )
+    log = _evaluated(tmp_path, hazards(str(bench), arms=ARMS, judge="offline", frame_times=[0]), planner)
     figures, verdicts = _same_by_cfgen(bench, tmp_path, log, "offline")
     assert _of_log(log) == verdicts
     assert "planner_failed" in {status for status, _ in verdicts.values()}

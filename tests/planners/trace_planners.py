@@ -22,7 +22,7 @@ class _Base:
             stopping_path(speed, yaw_rate / max(speed, 1.0), 25.0) if stop else constant_turn(speed, yaw_rate)
         )
         if aside:
-            path[:, 1] += 3.2 * path[:, 0] / path[-1, 0]
+            path[:, 1] += 3.7 * path[:, 0] / path[-1, 0]
         return path
 
 

@@ -13,7 +13,8 @@ from cfgen.storage.store import Store
 from tests.benches import run
 from tests.sharing.results import ARMS, scored
 
-SCENES = ("lane_low_sun_03", "residential_overcast_06", "urban_dusk_03", "urban_low_sun_07")
+#: All three have room for the hazard on the path and, as a nuisance, off it.
+SCENES = ("lane_overcast_02", "residential_overcast_06", "urban_overcast_02")
 
 
 @pytest.fixture(scope="package")
@@ -32,9 +33,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def bench(scenes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Not to be changed: copy it."""
     out = tmp_path_factory.mktemp("shared") / "bench"
-    made = cfgen.build(
-        out, n=2, scenes=scenes, hazards="cone_line", controls="null", jobs=1, quiet=True, perception="colour"
-    )
+    made = cfgen.build(out, n=2, scenes=scenes, hazards="cone_line", jobs=1, quiet=True, perception="colour")
     assert len(made) == 2
     return out
 

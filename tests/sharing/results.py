@@ -11,7 +11,7 @@ from cfgen.core.hashing import canonical_json, hash_bytes
 from cfgen.sharing import bundle as bundles
 from cfgen.sharing.archive import new_archive, undated
 
-ARMS = ("original", "hazard", "null")
+ARMS = ("original", "hazard", "null", "nuisance")
 
 
 def reply(reasoning: int, waypoints: int, overall: int) -> str:

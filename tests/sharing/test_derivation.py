@@ -101,7 +101,7 @@ def test_a_made_up_entry_is_contradicted_in_its_own_table_and_ranked_no_more(
     assert first["figures"]["rates"]["waypoints"]["value"] == 0
     assert last["figures"] is None
     name = next(row.entry.entry for row in Board(board).rows() if row.entry.kind == "rejudged")
-    assert last["contradicted"] == f"2 of 4 verdicts differ: entry {name}, judged by the board's maintainer"
+    assert last["contradicted"] == f"2 of 6 verdicts differ: entry {name}, judged by the board's maintainer"
     html = (tmp_path / "site" / "index.html").read_text()
     assert html.count("<table>") == 1
     assert "+100.0" not in html

@@ -71,6 +71,21 @@ def test_only_like_stands_beside_like(board: Path, tmp_path: Path):
     assert not list((tmp_path / "site" / "entries").glob("*.cfgen-bundle")), "answers stay unless wanted"
 
 
+def test_an_entry_without_nuisance_scenes_has_no_false_alarm_rate(bench: Path, done: Path, tmp_path: Path):
+    shutil.copytree(bench, tmp_path / "bench")
+    judge = {"file": str(done.parent / "bench-replies.json")}
+    cfgen.score(
+        tmp_path / "bench", "reactive", judge="scripted", judge_options=judge, arms=("hazard",), quiet=True
+    )
+    cfgen.export_bundle(tmp_path / "bench", tmp_path / "bundle", planner="reactive", judge="scripted")
+    board = Board(tmp_path / "board", create=True)
+    board.add(tmp_path / "bundle")
+    write_site(board, tmp_path / "site")
+    assert ">self-reported</td><td>-</td><td>100.0 " in (tmp_path / "site" / "index.html").read_text()
+    (page,) = (tmp_path / "site" / "entries").glob("*.html")
+    assert "no false-alarm rate: ask it about nuisance scenes" in page.read_text()
+
+
 def test_known_answers_are_marked_as_the_submitters_word(done: Path, tmp_path: Path):
     shutil.copytree(done, tmp_path / "bench", symlinks=True)
     judge = create_judge("scripted", file=str(done.parent / "bench-replies.json"))
