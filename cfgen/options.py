@@ -198,7 +198,7 @@ class BuildOptions(WorkOptions):
     retry_faults: Annotated[bool, "Try again what broke in an earlier build of this directory."] = False
 
     @property
-    def control_arms(self) -> tuple[str, ...]:
+    def control_arms(self) -> tuple[Literal["null", "nuisance"], ...]:
         """The arms that ``controls`` asks for; none for ``none``."""
         return tuple(arm for arm in self.controls if arm != "none")
 
