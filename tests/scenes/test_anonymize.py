@@ -75,7 +75,14 @@ def test_every_arm_starts_from_the_blurred_frames_and_the_case_says_by_whom(
     assert f"{frames} faces and 0 plates blurred in {frames} frames" in capsys.readouterr().out
     assert cfgen.anonymize_scenes(source.parent, out, quiet=True) == {}, "what is there is kept"
     cfgen.build(
-        bench, n=1, scenes=out, hazards="work_barrier,pallet", controls="null", perception="colour", jobs=1, quiet=True
+        bench,
+        n=1,
+        scenes=out,
+        hazards="work_barrier,pallet",
+        controls="null",
+        perception="colour",
+        jobs=1,
+        quiet=True,
     )
     store = Store(bench)
     [case] = store.cases()
