@@ -54,9 +54,15 @@ def test_a_verdict_without_a_model_is_measured_again(honest: Path, tmp_path: Pat
     code, said, err = run("bench", "verify", bench)
     assert code == 1, said
     assert "2 faults" in err
-    for path in Store(bench).verdict_paths("offline", "cruise", "hazard"):
-        assert f"{path}: expected scored; waypoints 0, found scored; waypoints 2" in said
-    with pytest.raises(StoreError, match="expected scored; waypoints 0, found scored; waypoints 2"):
+    for verdict in Store(honest).verdicts("offline", "cruise", "hazard"):
+        path, measured = (
+            Store(bench).verdict_path("offline", "cruise", "hazard", verdict.case_id),
+            verdict.scores,
+        )
+        assert (
+            f"{path}: expected scored; waypoints {measured['waypoints']}, found scored; waypoints 2" in said
+        )
+    with pytest.raises(StoreError, match=r"expected scored; waypoints [01], found scored; waypoints 2"):
         cfgen.export_bundle(bench, tmp_path / "bundle", planner="cruise")
     assert not (tmp_path / "bundle").exists()
 
