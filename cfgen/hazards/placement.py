@@ -619,7 +619,8 @@ class FreePlacements:
 
     def _why_barren(self, checked: Checked) -> str:
         """What most speaks against every pose, and what would help."""
-        reason = Counter(checked.fault).most_common(1)[0][0]
+        faults = Counter(fault for fault in checked.fault if fault)
+        reason = faults.most_common(1)[0][0] if faults else "the frames before speak against every place"
         if reason != NOT_CLEAR:
             return f"nothing can stand there: {reason}"
         clear = self._layer("clear")[:, np.abs(_ACROSS) < 1.0].mean(1) > PLACEMENT.clear

@@ -78,7 +78,7 @@ class Benchmark:
                 f"{built.lost} pairs were lost to faults (--retry-faults tries them again) and "
                 f"{sum(built.reasons.values())} refused"
             )
-            why = losses if built.lost else "the others were refused"
+            why = losses if built.lost else "the others were refused, or no scene had a place left"
             return (
                 f"{built.accepted} of {built.wanted} cases; {why}. Add scenes, or allow more hazards or another "
                 "--decel-band band, and run it again"

@@ -501,10 +501,10 @@ def _pump(stream: IO[bytes], words: "deque[str]", log: Path | None) -> None:
     partial = b""
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.suppress(OSError, ValueError))
-        target = stack.enter_context(log.open("ab")) if log else sys.stderr.buffer
+        target = stack.enter_context(log.open("a")) if log else sys.stderr
         while part := os.read(stream.fileno(), 4096):
             if log is None or target.tell() < LIMITS.log_bytes:
-                target.write(part)
+                target.write(part.decode("utf-8", "replace"))
                 target.flush()
             *lines, partial = (partial + part).split(b"\n")
             words.extend(" ".join(line.decode("utf-8", "replace").split()) for line in lines)
