@@ -99,15 +99,7 @@ def furnish(terms: dict) -> list[str]:
     root, size = terms["root"], f"size={terms['memory']}" if terms["memory"] else ""
     if not _mount("own", root, "tmpfs", _MS_NOSUID | _MS_NODEV):
         return had
-    os.mkdir(f"{root}/tmp")  # noqa: PTH102
-    _mount("own", f"{root}/tmp", "tmpfs", _MS_NOSUID | _MS_NODEV, size)
-    shown = [*_SYSTEM, *(["/run/systemd/resolve"] if terms["network"] != "own" else []), *terms["visible"]]
-    for place in (*terms["writable"], *shown):
-        _show(place, root)
-    for folder in ("/proc", "/dev", terms["folder"], terms["home"]):
-        os.makedirs(root + folder, exist_ok=True)  # noqa: PTH103
-    _mount("/dev", f"{root}/dev", "", _MS_BIND | _MS_REC)
-    _mount("/proc", f"{root}/proc", "", _MS_BIND | _MS_REC)
+    _fill(root, terms, size)
     complete = _hide(terms["hidden"], root)
     if _enter_root(root) and complete:
         had.append("sight")
@@ -126,6 +118,19 @@ def furnish(terms: dict) -> list[str]:
     if _protect_settings():
         had.append("settings")
     return had
+
+
+def _fill(root: str, terms: dict, size: str) -> None:
+    """Bring what the program may see into the new root, and a /tmp of its own of at most ``size``."""
+    os.mkdir(f"{root}/tmp")  # noqa: PTH102
+    _mount("own", f"{root}/tmp", "tmpfs", _MS_NOSUID | _MS_NODEV, size)
+    shown = [*_SYSTEM, *(["/run/systemd/resolve"] if terms["network"] != "own" else []), *terms["visible"]]
+    for place in (*terms["writable"], *shown):
+        _show(place, root)
+    for folder in ("/proc", "/dev", terms["folder"], terms["home"]):
+        os.makedirs(root + folder, exist_ok=True)  # noqa: PTH103
+    _mount("/dev", f"{root}/dev", "", _MS_BIND | _MS_REC)
+    _mount("/proc", f"{root}/proc", "", _MS_BIND | _MS_REC)
 
 
 def _show(place: str, root: str) -> None:

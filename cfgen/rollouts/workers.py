@@ -175,14 +175,7 @@ def runtime_of(options: ScoreOptions) -> Runtime:
         InputError: ``python`` cannot be started, or a folder is not there.
     """
     bench = options.bench.resolve()
-    for folder in options.writable:
-        if not folder.is_dir():
-            raise InputError(f"--writable {folder}: expected a folder, found none; make it first")
-        _check_beside(bench, folder, f"--writable {folder}")
-    for path in options.planner_path:
-        if not path.exists():
-            raise InputError(f"--planner-path {path}: expected a file or folder, found none")
-        _check_beside(bench, path, f"--planner-path {path}")
+    _check_paths(bench, options)
     store = Store(bench) if (bench / MARKER).is_file() else None
     sources = store.scenes_source if store else None
     named = (Path(value) for value in options.planner_options.values() if isinstance(value, str))
@@ -197,6 +190,21 @@ def runtime_of(options: ScoreOptions) -> Runtime:
         memory=int(options.planner_memory * 1e9) if options.planner_memory else default_memory(),
         log=planner_log(store) if store else None,
     )
+
+
+def _check_paths(bench: Path, options: ScoreOptions) -> None:
+    """
+    Raises:
+        InputError: a path that a planner is to be given is not there, or shows the benchmark.
+    """
+    for folder in options.writable:
+        if not folder.is_dir():
+            raise InputError(f"--writable {folder}: expected a folder, found none; make it first")
+        _check_beside(bench, folder, f"--writable {folder}")
+    for path in options.planner_path:
+        if not path.exists():
+            raise InputError(f"--planner-path {path}: expected a file or folder, found none")
+        _check_beside(bench, path, f"--planner-path {path}")
 
 
 def _check_beside(bench: Path, path: Path, option: str) -> None:
