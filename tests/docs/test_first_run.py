@@ -52,8 +52,8 @@ def test_every_command_of_the_page_ends_well(tmp_path, monkeypatch, address):
         "answers are stored, none was judged",
         "Too little to call the judge tested",
         "tiny-random: 4 scored",
-        "arm 'nuisance' is missing in 2 of 4 cases",
-        "my_planner.Careful: 18 answers, 0 failed",
+        "bench: 125 files, all as cfgen wrote them",
+        "my_planner.Careful: 20 answers, 0 failed",
         "my_planner.Careful: 4 cases are too few for a rate, which takes 10: build more with cfgen build --n.",
     ):
         assert line in said

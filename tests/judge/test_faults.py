@@ -211,7 +211,7 @@ def test_a_run_in_which_every_verdict_failed_exits_1_and_names_the_command_that_
     command += ["--judge-options", f"file={script}", "--judge-options", "name=mine"]
     assert main(command) == 1
     out = capsys.readouterr().out
-    assert "Nothing was judged: all 2 verdicts failed." in out
+    assert "Nothing was judged: all 4 verdicts failed." in out
     assert "the same command with --retry-failed" in out
     shutil.rmtree(bench / "verdicts")  # replies are part of who judges
     script.write_text(json.dumps({"replies": {}, "default": reply()}))
@@ -223,4 +223,4 @@ def test_a_run_in_which_every_verdict_failed_exits_1_and_names_the_command_that_
     assert "mine: 2 scored" in capsys.readouterr().out
     path.write_text('{"cut')
     assert main(["judge", "rescore", str(bench), "--judge", "mine"]) == 1
-    assert "1 of 2 could not be read again" in capsys.readouterr().out
+    assert "1 of 4 could not be read again" in capsys.readouterr().out

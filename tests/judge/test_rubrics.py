@@ -152,14 +152,14 @@ def test_from_the_command_line(store: Store, mine: Path, script: Path, capsys):
     assert f"--judge scripted --rubric {mine} with the same options" in capsys.readouterr().err
     run = read_record(store.judge_run_path("scripted--strict"), JudgeRun)
     assert (run.rubric, run.rubric_hash) == ("strict", create_rubric(str(mine)).id.hash)
-    assert len(store.verdicts("scripted--strict", "cruise")) == 2
+    assert len(store.verdicts("scripted--strict", "cruise", "hazard")) == 2
     assert store.verdicts("scripted", "cruise") == []
 
     assert main(["judge", "rescore", root, "--judge", "scripted--strict"]) == 2
     assert "judged by the rubric 'strict', which is not installed; give its file" in capsys.readouterr().err
     for judge in ("scripted", "scripted--strict"):
         assert main(["judge", "rescore", root, "--judge", judge, "--rubric", str(mine)]) == 0
-        assert "2 verdicts read again, 0 changed" in capsys.readouterr().out
+        assert "4 verdicts read again, 0 changed" in capsys.readouterr().out
     assert main(["judge", "rescore", root, "--judge", "scripted--strict", "--rubric", "cfgen"]) == 2
     assert "judged by the rubric 'strict', found --rubric 'cfgen'" in capsys.readouterr().err
 

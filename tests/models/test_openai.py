@@ -86,7 +86,7 @@ def test_a_server_that_answers_only_errors_ends_the_run_and_what_is_done_is_kept
         ):
             judge.judge(items(40), kept.append)
         assert [verdict.status for verdict in kept] == ["scored"] * 3 + ["failed"] * 7
-        assert len(server.requests) == 11
+        assert len(server.requests) in (11, 12), "one more was on its way"
 
 
 def test_two_commands_at_once_share_one_budget(tmp_path: Path):

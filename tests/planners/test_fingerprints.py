@@ -55,14 +55,14 @@ def test_an_edited_planner_says_what_changed_and_gets_a_run_beside_the_old_one(o
         in err
     )
     (beside,) = (path.name for path in (out / "runs").iterdir() if "@" in path.name)
-    assert text.startswith(f"{beside}: 2 answers")
+    assert text.startswith(f"{beside}: 3 answers")
     assert beside.startswith("p@")
     assert (texts(out, "p"), texts(out, beside)) == ({"first"}, {"second"})
     code, text, err = score(out)
     assert "is not what it was" not in err, "the second time it is known"
-    assert text.startswith(f"{beside}: 2 answers")
+    assert text.startswith(f"{beside}: 3 answers")
     (out.parent / "helper.py").write_text("WORDS = 'first'\n")
-    assert score(out)[1].startswith("p: 2 answers"), "what it was before is there still"
+    assert score(out)[1].startswith("p: 3 answers"), "what it was before is there still"
     assert [r.planner for r in Store(out).planner_runs()] == ["p", beside]
     assert [f for f in cfgen.verify(out).faults if "runs/" in f or "verdicts/" in f] == []
 

@@ -53,7 +53,7 @@ def machine(server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def options(scenes: Path) -> dict:
-    fixed = {"hazards": "cone_line", "controls": "null", "perception": "colour"}
+    fixed = {"hazards": "cone_line", "controls": "null,nuisance", "perception": "colour"}
     return {"n": 2, "scenes": scenes, "quiet": True, **fixed}
 
 
@@ -115,7 +115,7 @@ def test_a_build_that_is_killed_is_ended_elsewhere_and_nothing_is_made_twice(
     machine, scenes: Path, bench: Path
 ):
     url = "s3://bucket/killed/bench"
-    words = f"build --out {url} --n 2 --scenes {scenes} --hazards cone_line --jobs 1 --controls null".split()
+    words = f"build --out {url} --n 2 --scenes {scenes} --hazards cone_line --jobs 1 --controls null,nuisance".split()
     words += ["--perception", "colour"]
     command = subprocess.Popen([sys.executable, "-m", "cfgen", *words], start_new_session=True)
     system = fsspec.filesystem("s3", use_listings_cache=False)
