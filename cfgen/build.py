@@ -97,11 +97,8 @@ def build(options: BuildOptions) -> BuildReport:
 
 
 @within_its_network
-def check_build(options: BuildOptions, ready: bool = True) -> None:
-    """Refuse what :func:`build` would refuse; writes nothing.
-
-    Args:
-        ready: also what only stands in the way of doing it now: a missing key, or missing weights.
+def check_build(options: BuildOptions) -> None:
+    """Refuse what :func:`build` would refuse, a missing key or weights too; writes nothing.
 
     Raises:
         As :func:`build`.
@@ -115,8 +112,7 @@ def check_build(options: BuildOptions, ready: bool = True) -> None:
         )
     else:
         Store.check_new(options.out)
-        if ready:
-            request.check()
+        request.check()
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cfgen.geometry.collision import CLEAR_M, FRONT_M, Footprint, Track, beside, passage
+from cfgen.geometry.collision import FRONT_M, Footprint, Track, beside, passage
 from cfgen.geometry.frames import interpolate
 from cfgen.geometry.path import travelled
 from cfgen.geometry.trajectory import speeds
@@ -59,11 +59,6 @@ class Encounter:
     @property
     def collides(self) -> bool:
         return self.contact_s is not None
-
-    @property
-    def response_due(self) -> bool:
-        """Of the original plan's encounter: it comes so near that there is something to respond to."""
-        return self.min_gap_m < CLEAR_M
 
 
 def encounter(plan: np.ndarray, placement: Placement) -> Encounter:

@@ -133,11 +133,6 @@ class Rejection(Stored):
     by: str = "gates"
     fault: Fault | None = None
 
-    @property
-    def by_gates(self) -> bool:
-        """Whether it was tried and did not hold; not a fault, or a person's no."""
-        return self.by == "gates" and self.fault is None
-
 
 class Spent(Record):
     """What a benchmark's inpainter has cost so far, over all builds. ``usd`` is None where no prices were given."""

@@ -47,11 +47,6 @@ class Refused:
     broke: bool
     whole: Short | None
 
-    @property
-    def by_gates(self) -> bool:
-        """As :attr:`Rejection.by_gates`."""
-        return self.by == "gates" and not self.broke
-
 
 def case_files(root: Path) -> Iterator[tuple[str, str]]:
     """Ids of accepted cases, in order, with a stamp that changes with their records."""
